@@ -1,0 +1,1 @@
+"""Parent-document retrieval: search small, answer big."""

@@ -1,0 +1,1 @@
+"""Faces of the nest: the command line."""

@@ -1,0 +1,1 @@
+"""From files and values to documents, parents and children."""

@@ -1,0 +1,1 @@
+"""From ranked lists to passages and contexts: pure functions on values."""

@@ -1,0 +1,1 @@
+"""Where a nest keeps its rows."""
