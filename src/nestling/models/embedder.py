@@ -13,21 +13,33 @@ Vectors = NDArray[np.float32]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns text into unit vectors.
+    """Turns text into unit vectors. Plain attributes do for the four properties."""
 
-    Attributes:
-        fingerprint: Names the model exactly (weights, pooling, prefixes): two embedders with the same
-            fingerprint give the same vectors. A nest refuses to open with another one.
-        dimension: Length of a vector.
-        max_tokens: The tokens of a text that it reads; the rest is cut off by the model.
-        languages: ISO 639-1 codes it can represent, or None for any. Where a query is in another
-            language, the dense channel does not vote.
-    """
+    @property
+    def fingerprint(self) -> str:
+        """Names the model exactly (weights, pooling, prefixes).
 
-    fingerprint: str
-    dimension: int
-    max_tokens: int
-    languages: frozenset[str] | None
+        Two embedders with the same fingerprint give the same vectors. A nest refuses to open with another one.
+        """
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """The tokens of a text that it reads; the rest is cut off by the model."""
+        ...
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """ISO 639-1 codes it can represent, or None for any.
+
+        Where a query is in another language, the dense channel does not vote.
+        """
+        ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Embed texts to be found: shape ``(len(texts), dimension)``, float32, rows of length 1, in order."""
