@@ -1,0 +1,148 @@
+"""From whatever the user names (documents, files, folders, JSONL cards) to documents, one at a time.
+
+What cannot be read becomes a ``Failure``, a value among the documents, so that the rest goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from nestling.errors import DocumentError
+from nestling.ingest.cards import card_of, cards
+from nestling.ingest.check import checked
+from nestling.ingest.front import front_matter
+from nestling.ingest.sniff import MARKDOWN_SUFFIXES, PLAIN_SUFFIXES
+from nestling.ingest.structure import first_title
+from nestling.ingest.text import decoded
+from nestling.types import Document, Failure
+
+Source: TypeAlias = "Document | str | os.PathLike[str] | Mapping[str, Any] | Iterable[Source]"
+# Reads a file, whose id is given, to documents; an error in the place of one leaves the others standing.
+Reader: TypeAlias = Callable[[Path, str], Iterable[Document | DocumentError]]
+
+_JUNK = frozenset(("__pycache__", "node_modules", "venv", "Thumbs.db", "desktop.ini"))
+
+
+def load(item: Source, root: str | os.PathLike[str] | None = None) -> Iterator[Document | Failure]:
+    """Read documents, in order.
+
+    A folder is read recursively, by name. Hidden files and folders, ``__pycache__``, ``node_modules``,
+    ``venv`` and links to folders are left out; files of no readable kind are reported. A file that is named
+    itself is read whatever its suffix, unless it is binary. Byte order marks are dropped, since they are no
+    text; line ends stay as they are. An empty file is an empty document.
+
+    Args:
+        item: A document; a path of a file, a folder or a ``.jsonl`` file of cards; a card (a mapping with
+            ``id`` and ``text``); or an iterable of these, to any depth.
+        root: The folder to which the ids of files are relative, written with ``/``. None: the id of a file is
+            its name, or its path relative to the folder that was named.
+
+    Yields:
+        Documents that passed ``checked``, their ``source`` the path as given; failures in the places of those
+        that could not be read, named by the path as given, or by the id of the document or card.
+    """
+    if isinstance(item, Document):
+        yield from _settled([item], f"document {item.id!r:.80}")
+    elif isinstance(item, Mapping):
+        yield from _settled(map(_card, [item]), f"card {item.get('id', '')!r:.80}")
+    elif isinstance(item, (str, os.PathLike)):
+        yield from _path(os.fspath(item), root)
+    elif isinstance(item, Iterable) and not isinstance(item, (bytes, bytearray, memoryview)):
+        for each in item:
+            yield from load(each, root)
+    else:
+        reason = "this can be no document; give a Document, a path, a card (dict), or a list of these"
+        yield Failure(f"{item!r:.80}", reason)
+
+
+def _card(card: Mapping[str, Any]) -> Document:
+    return card_of(card, None)
+
+
+def _settled(found: Iterable[Document | DocumentError], name: str) -> Iterator[Document | Failure]:
+    """Check documents, and turn errors into failures: those yielded, and one that ends the reading."""
+    documents = iter(found)
+    while True:
+        try:
+            each = next(documents)
+            if isinstance(each, DocumentError):
+                raise each
+            document = checked(each)
+        except StopIteration:
+            return
+        except DocumentError as error:
+            yield Failure(_printable(name), str(error))
+        except OSError as error:
+            yield Failure(_printable(name), f"it cannot be read ({error.strerror}); check its permissions")
+        else:
+            yield document
+
+
+def _path(given: str, root: str | os.PathLike[str] | None) -> Iterator[Document | Failure]:
+    path = Path(given)
+    try:
+        if path.is_dir():
+            yield from _folder(path, path if root is None else Path(root))
+            return
+        readable = path.is_file()
+    except (OSError, ValueError):
+        readable = False
+    if readable:
+        yield from _file(path, path.parent if root is None else Path(root))
+    else:
+        reason = "there is no such file or folder; check the path, or give text as Document(id=…, text=…)"
+        yield Failure(_printable(f"{given:.200}"), reason)
+
+
+def _folder(folder: Path, root: Path) -> Iterator[Document | Failure]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        reason = f"the folder cannot be read ({error.strerror}); check its permissions"
+        yield Failure(_printable(str(folder)), reason)
+        return
+    for entry in entries:
+        if entry.name.startswith(".") or entry.name in _JUNK:
+            continue
+        path = folder / entry.name
+        if entry.is_dir(follow_symlinks=False):
+            yield from _folder(path, root)
+        elif entry.is_file() and path.suffix.lower() in READERS:
+            yield from _file(path, root)
+        elif not entry.is_dir():
+            what = f"{path.suffix.lower()} files are" if entry.is_file() else "this is no file and is"
+            reason = f"{what} not read; convert it to text or Markdown, or leave it out"
+            yield Failure(_printable(str(path)), reason)
+
+
+def _file(path: Path, root: Path) -> Iterator[Document | Failure]:
+    reader = READERS.get(path.suffix.lower(), _text)
+    yield from _settled(reader(path, Path(os.path.relpath(path, root)).as_posix()), str(path))
+
+
+def _printable(name: str) -> str:
+    """Return a name that can be printed and stored, even of a file whose name is no UTF-8."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _text(path: Path, identity: str) -> Iterator[Document]:
+    yield Document(identity, decoded(path.read_bytes()), path.stem, source=str(path))
+
+
+def _markdown(path: Path, identity: str) -> Iterator[Document]:
+    text = decoded(path.read_bytes())
+    metadata = front_matter(text)
+    title = str(metadata.pop("title", None) or "").strip() or first_title(text) or path.stem
+    yield Document(identity, text, title, metadata, str(path))
+
+
+# The seam for other formats: a reader for each suffix (lower case, with the dot).
+READERS: dict[str, Reader] = {
+    **dict.fromkeys(PLAIN_SUFFIXES, _text),
+    **dict.fromkeys(("", ".txt", ".text"), _text),
+    **dict.fromkeys(MARKDOWN_SUFFIXES, _markdown),
+    **dict.fromkeys((".jsonl", ".ndjson"), cards),
+}
