@@ -22,9 +22,22 @@ A message says what was wrong with which input, and ends with what to do next. E
 are mapped where they enter and kept as ``__cause__``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nestling.results import Report
+
 
 class NestlingError(Exception):
-    """The root: catch this to catch everything Nestling raises on purpose."""
+    """The root: catch this to catch everything Nestling raises on purpose.
+
+    Attributes:
+        report: Where adding was interrupted: what had been done by then; else None.
+    """
+
+    report: Report | None = None
 
 
 class InputError(NestlingError, ValueError):

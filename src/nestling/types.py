@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Metadata = Mapping[str, Any]
 Level = Literal["document", "parent", "child"]
@@ -73,3 +73,99 @@ class Parent:
     heading: tuple[str, ...] = ()
     children: tuple[Child, ...] = ()
     metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A child that earned its passage the score.
+
+    Attributes:
+        start: Offset of its first character in the passage's text.
+        end: Offset after its last character in the passage's text.
+        document_start: The same place in the document's text.
+        document_end: The same place in the document's text.
+        score: The child's own fused score, 0 to 1 within this query.
+    """
+
+    start: int
+    end: int
+    document_start: int
+    document_end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a search returns: a parent, why it was found, and how to cite it.
+
+    Attributes:
+        id: The parent's id; cite this.
+        document_id: The document it is a span of.
+        title: The document's.
+        heading: The headings it stands under, outermost first.
+        text: The parent's text: ``document.text[start:end]``.
+        start: Offset of its first character in the document.
+        end: Offset after its last character.
+        score: 0 to 1, scaled within this query: for order, not for comparing queries.
+        similarity: The highest cosine of its children to the query, -1 to 1, comparable between queries;
+            None where the dense channel did not vote.
+        coverage: The share, 0 to 1, of the query's IDF weight that is found in it; comparable.
+        hits: How many of its children are in the lists of matching children.
+        evidence: The children that earned the score, in text order.
+        metadata: The parent's own over the document's.
+        source: Where the document came from, or None.
+        cite: The marker that cites it in an answer.
+    """
+
+    id: str
+    document_id: str
+    title: str
+    heading: tuple[str, ...]
+    text: str
+    start: int
+    end: int
+    score: float
+    similarity: float | None
+    coverage: float
+    hits: int
+    evidence: tuple[Evidence, ...]
+    metadata: Metadata
+    source: str | None
+    cite: str
+
+
+class Piece(NamedTuple):
+    """A span of a document that a context shows."""
+
+    document_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Passages packed into a token budget, ready for a prompt.
+
+    Attributes:
+        text: Titles, headings, cite markers and text, with ``…`` where text is left out.
+        tokens: Of ``text``; never above ``budget``.
+        budget: As asked.
+        passages: Those shown, in the order shown, whole.
+        pieces: What is shown of which document, in the order shown.
+        abstained: Why nothing is shown, or None.
+    """
+
+    text: str
+    tokens: int
+    budget: int
+    passages: tuple[Passage, ...]
+    pieces: tuple[Piece, ...]
+    abstained: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An input that could not be added: what it is called, and why, with what to do next."""
+
+    name: str
+    reason: str

@@ -1,0 +1,365 @@
+"""What every store must do. A store's tests inherit `StoreContract` and give a ``store`` fixture."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import bm25s
+import numpy as np
+import pytest
+from entries import entry, query, terms
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nestling.stores.base import Store
+from nestling.types import LEVELS, Level
+from nestling.view import Ranked
+from nestling.where import parse
+
+WORDS = [*"abcdefghijklmnopqr", "cat", "dog", "owl"]
+
+
+def ids(store: Store, level: Level, ranked: Ranked) -> list[str]:
+    """Names of the rows of a list: document ids for documents, parent ids for the other levels."""
+    empty = ranked.rows[:0]
+    with store.view() as view:
+        touched: dict[str, Any] = dict.fromkeys(LEVELS, empty) | {level: ranked.rows}
+        family = view.family(touched["child"], touched["parent"], touched["document"], None)
+        stored = view.parents(sorted(set(family.parent.tolist())))
+        rows = getattr(family, level).tolist()
+        owner = dict(zip(rows, family.parent.tolist(), strict=True))
+        found = [stored[owner[row]] for row in ranked.rows.tolist()]
+        return [parent.document_id if level == "document" else parent.id for parent in found]
+
+
+def nearest(store: Store, text: str, level: Level = "child", n: int = 10, where: Any = None) -> Ranked:
+    """The nearest rows to a text."""
+    with store.view() as view:
+        return view.nearest(level, query(text), n, parse(where))
+
+
+def match(store: Store, text: str, level: Level = "child", n: int = 10, where: Any = None) -> Ranked:
+    """The rows that match a text."""
+    with store.view() as view:
+        return view.match(level, terms(text), n, parse(where))
+
+
+class StoreContract:
+    """Runs on every store."""
+
+    def test_reads_back_what_was_stored(self, store: Store) -> None:
+        """A document comes back to the character, by its id and by a parent's."""
+        text = [["a\x00b\r\n", "\u2028 ü 👨‍👩‍👧‍👦\ufeff"], ["  end\n"]]
+        given = entry("d", text, metadata={"a": None, "b": [], "c": {"d": 1}, "tags": ["x", "y"]})
+        store.replace(given)
+        with store.view() as view:
+            for id in ("d", "d§2"):
+                found = view.read(id)
+                assert found is not None
+                document, parents = found
+                assert document == given.document
+                assert parents == given.parents
+            assert view.read("nothing") is None
+
+    def test_replaces_a_document_in_all_tables(self, store: Store) -> None:
+        """After other text took its place, nothing finds a document by its old words (L2)."""
+        store.replace(entry("card", [["alpha beta"]]))
+        store.replace(entry("other", [["zeta"]]))
+        store.replace(entry("card", [["gamma delta"]]))
+        for level in LEVELS:
+            assert ids(store, level, match(store, "alpha", level)) == []
+            assert ids(store, level, match(store, "gamma", level)) == ["card"]
+            assert len(nearest(store, "alpha", level).rows) == 2
+        with store.view() as view:
+            assert view.stats()["children"] == 2
+            assert view.check() == []
+
+    def test_removes_in_one_call(self, store: Store) -> None:
+        """8,000 documents go in one call, and none of their rows stay (L4)."""
+        for n in range(50):
+            store.replace(entry(f"d{n}", [[f"word{n} common"]], metadata={"n": n}))
+        gone = store.remove([f"d{n}" for n in range(8000)])
+        assert gone == [f"d{n}" for n in range(50)]
+        with store.view() as view:
+            stats = view.stats()
+            assert (stats["documents"], stats["parents"], stats["children"]) == (0, 0, 0)
+            assert view.check() == []
+        assert len(match(store, "common").rows) == 0
+        assert len(nearest(store, "common").rows) == 0
+
+    def test_holds_a_document_of_7000_children(self, store: Store) -> None:
+        """No limit of rows a statement or a batch is met (L3)."""
+        store.replace(entry("long", [[f"w{n} " for n in range(i, i + 4)] for i in range(0, 7000, 4)]))
+        assert ids(store, "parent", match(store, "w6999", "parent")) == ["long§1750"]
+        with store.view() as view:
+            assert view.stats()["children"] == 7000
+            assert view.check() == []
+
+    def test_keeps_identical_documents_apart(self, store: Store) -> None:
+        """Equal texts under two ids are two documents; removing one leaves the other (L7, L8)."""
+        store.replace(entry("a", [["same words"]]))
+        store.replace(entry("b", [["same words"]]))
+        assert ids(store, "child", match(store, "same")) == ["a", "b"]
+        store.remove(["a"])
+        assert ids(store, "child", match(store, "same")) == ["b"]
+        assert ids(store, "child", nearest(store, "same words")) == ["b"]
+
+    def test_nearest_is_the_float_ranking(self, store: Store) -> None:
+        """The list is that of exact cosines over all rows, for every level."""
+        chance = np.random.default_rng(7)
+        vectors = chance.normal(size=(600, 64)).astype(np.float32)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors = vectors.astype(np.float16).astype(np.float32)
+        for n in range(100):
+            parts = [[f"{n} {i}" for i in range(3)], [f"{n} {i}" for i in range(3)]]
+            store.replace(entry(f"d{n:03d}", parts, vectors=vectors[n * 6 : n * 6 + 6]))
+        wanted = vectors[17]
+        with store.view() as view:
+            found = view.nearest("child", wanted, 50, None)
+            exact = np.sort(vectors @ wanted)[::-1][:50]
+            np.testing.assert_allclose(found.scores, exact, atol=1e-5)
+            np.testing.assert_allclose(view.similarity(wanted, found.rows), found.scores, atol=1e-6)
+            parents = np.array([v / np.linalg.norm(v) for v in vectors.reshape(200, 3, 64).sum(axis=1)])
+            found = view.nearest("parent", wanted, 20, None)
+            np.testing.assert_allclose(found.scores, np.sort(parents @ wanted)[::-1][:20], atol=1e-3)
+
+    def test_match_is_bm25(self, store: Store) -> None:
+        """Scores equal those of bm25s (Lucene's variant, k1 1.2, b 0.75) on each level."""
+        chance = random.Random(5)
+        texts = [" ".join(chance.choices(WORDS, k=chance.randint(1, 12))) + " " for _ in range(60)]
+        for n in range(0, 60, 6):
+            part = texts[n : n + 6]
+            store.replace(entry(f"d{n:02d}", [part[:2], part[2:]]))
+        levels: dict[Level, list[str]] = {
+            "child": texts,
+            "parent": ["".join(texts[i + a : i + b]) for i in range(0, 60, 6) for a, b in ((0, 2), (2, 6))],
+            "document": ["".join(texts[i : i + 6]) for i in range(0, 60, 6)],
+        }
+        for level, units in levels.items():
+            reference = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
+            reference.index([unit.split() for unit in units], show_progress=False)
+            scores = np.sort(reference.get_scores(["cat", "dog", "owl"]))[::-1]
+            found = match(store, "cat dog owl", level, n=100)
+            # bm25s leaves out the constant factor k1 + 1
+            np.testing.assert_allclose(found.scores / 2.2, scores[scores > 0], rtol=1e-4)
+
+    def test_any_form_of_a_word_matches(self, store: Store) -> None:
+        """A query word has a form for each language of the nest; a row that holds any of them matches."""
+        store.replace(entry("a", [["hous"]]))
+        store.replace(entry("b", [["haus"]]))
+        with store.view() as view:
+            found = view.match("child", [("hous", "haus")], 10, None)
+        assert ids(store, "child", found) == ["a", "b"]
+        assert found.scores[0] == found.scores[1]
+
+    def test_coverage_is_the_share_of_idf(self, store: Store) -> None:
+        """All words found is 1, none is 0, and a rare word weighs more than a common one."""
+        store.replace(entry("a", [["rare common"]]))
+        store.replace(entry("b", [["common"]]))
+        store.replace(entry("c", [["rare"]]))
+        store.replace(entry("d", [["common nothing"]]))
+        with store.view() as view:
+            rows = view.nearest("parent", query("x"), 10, None).rows
+            names = {row: parent.id for row, parent in view.parents(rows.tolist()).items()}
+            found = dict(
+                zip((names[row] for row in rows.tolist()), view.coverage(terms("rare common"), rows, strict=True))
+            )
+            absent = view.coverage(terms("absent"), rows)
+        assert found["a"] == 1
+        assert found["c"] > found["b"] == found["d"] > 0
+        assert not absent.any()
+
+    def test_ties_go_by_id_then_position(self, store: Store) -> None:
+        """Equal rows come in the order of document ids, then of the text, even where a list is cut (promise 9)."""
+        for id in ("m", "z", "a", "k"):
+            store.replace(entry(id, [["same word"], ["same word"]]))
+        whole = ["a§1", "a§2", "k§1", "k§2", "m§1", "m§2", "z§1", "z§2"]
+        for n in (1, 3, 8):
+            assert ids(store, "child", match(store, "same", n=n)) == whole[:n]
+            assert ids(store, "parent", nearest(store, "same word", "parent", n=n)) == whole[:n]
+
+    def test_filters_before_it_ranks(self, store: Store) -> None:
+        """A filter that leaves 2 of many documents gives those 2, on every level (R3)."""
+        for n in range(300):
+            store.replace(entry(f"d{n:03d}", [["common"]], metadata={"rare": n in (7, 250)}))
+        for level in LEVELS:
+            for ask in (nearest, match):
+                found = ask(store, "common", level, where={"rare": True})
+                assert ids(store, level, found) == ["d007", "d250"]
+
+    def test_a_parents_own_metadata_hides_the_documents(self, store: Store) -> None:
+        """A page number on a parent decides for that parent; the document's holds for the others."""
+        own = [{"page": 1}, {"page": 2, "lang": {"ui": "de"}}, {}]
+        store.replace(entry("d", [["x"], ["x"], ["x"]], metadata={"page": 9, "lang": {"ui": "en"}}, own=own))
+        for where, expected in (
+            ({"page": 2}, ["d§2"]),
+            ({"page": 9}, ["d§3"]),
+            ({"lang.ui": "en"}, ["d§1", "d§3"]),
+            ({"lang": {"$exists": True}}, ["d§1", "d§2", "d§3"]),
+            ({"page": {"$gte": 2}}, ["d§2", "d§3"]),
+        ):
+            assert ids(store, "parent", match(store, "x", "parent", where=where)) == expected
+        with store.view() as view:
+            rows = view.nearest("parent", query("x"), 3, None).rows
+            merged = {parent.id: parent.metadata for parent in view.parents(rows.tolist()).values()}
+        assert merged["d§2"] == {"page": 2, "lang": {"ui": "de"}}
+
+    def test_family_is_whole_and_in_order(self, store: Store) -> None:
+        """All children of the documents touched, by document id and position, whichever row names them."""
+        store.replace(entry("b", [["b1 ", "b2 "], ["b3 "]]))
+        store.replace(entry("a", [["a1 "], ["a2 "]]))
+        store.replace(entry("c", [["c1 "]]))
+        child = match(store, "b3").rows
+        parent = match(store, "a1", "parent").rows
+        with store.view() as view:
+            family = view.family(child, parent, child[:0], None)
+            texts = view.parents(family.parent.tolist())
+            documents = [texts[row].document_id for row in family.parent.tolist()]
+        assert documents == ["a", "a", "b", "b", "b"]
+        assert family.start.tolist() == [0, 3, 0, 3, 6]
+        assert family.stop.tolist() == [3, 6, 3, 6, 9]
+
+    def test_a_view_does_not_change(self, store: Store) -> None:
+        """What was read stays readable while the block lasts, whatever is written meanwhile."""
+        store.replace(entry("a", [["word"]]))
+        with store.view() as view:
+            before = view.match("child", terms("word"), 5, None)
+            assert view.parents(
+                [int(view.family(before.rows, before.rows[:0], before.rows[:0], None).parent[0])]
+            )
+        assert len(before.rows) == 1
+
+    def test_finds_vectors_of_embedded_text(self, store: Store) -> None:
+        """The vector of a text comes back by its digest, as long as a child with it exists."""
+        given = entry("a", [["one", "two"]])
+        store.replace(given)
+        with store.view() as view:
+            found = view.embedded([*given.child_digests, b"\0" * 16])
+        assert set(found) == set(given.child_digests)
+        np.testing.assert_array_equal(
+            found[given.child_digests[1]], given.vectors[1].astype(np.float16).astype(np.float32)
+        )
+        store.remove(["a"])
+        with store.view() as view:
+            assert view.embedded(given.child_digests) == {}
+
+    def test_lists_documents_by_id(self, store: Store) -> None:
+        """Documents come by id with their counts, the empty ones too, filtered by their own metadata."""
+        store.replace(entry("b", [["x", "y"], ["z"]], metadata={"n": 1}))
+        store.replace(entry("a", [], metadata={"n": 2}))
+        with store.view() as view:
+            rows = list(view.documents(None))
+            assert [row["id"] for row in rows] == ["a", "b"]
+            assert (rows[1]["parents"], rows[1]["children"], rows[1]["characters"]) == (2, 3, 3)
+            assert [row["id"] for row in view.documents(parse({"n": 2}))] == ["a"]
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_catching_up_equals_a_fresh_read(self, store: Store, seed: int) -> None:
+        """Searches between changes see the same as a search of a store that was written once (R13)."""
+        chance = random.Random(seed)
+        state: dict[str, list[list[str]]] = {}
+        for _ in range(25):
+            id = f"d{chance.randrange(8)}"
+            if chance.random() < 0.3:
+                store.remove([id])
+                state.pop(id, None)
+            else:
+                state[id] = [[f"{word} " for word in chance.choices(WORDS, k=3)] for _ in range(2)]
+                store.replace(entry(id, state[id]))
+            nearest(store, "cat", n=5)
+        found = {level: ids(store, level, nearest(store, "cat dog", level, 30)) for level in LEVELS}
+        words = {level: ids(store, level, match(store, "cat dog", level, 30)) for level in LEVELS}
+        store.remove(list(state))
+        for id in sorted(state, reverse=True):
+            store.replace(entry(id, state[id]))
+        assert found == {level: ids(store, level, nearest(store, "cat dog", level, 30)) for level in LEVELS}
+        assert words == {level: ids(store, level, match(store, "cat dog", level, 30)) for level in LEVELS}
+
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.sampled_from([0.5, 2.0]),
+    st.sampled_from(["1", "a", "b"]),
+)
+METADATA = st.dictionaries(
+    st.sampled_from(["a", "b", "c"]),
+    st.one_of(SCALARS, st.lists(SCALARS, max_size=3), st.dictionaries(st.sampled_from(["x", "y"]), SCALARS)),
+)
+TESTS = st.one_of(
+    SCALARS,
+    st.fixed_dictionaries({"$in": st.lists(SCALARS, max_size=3)}),
+    st.fixed_dictionaries({"$nin": st.lists(SCALARS, max_size=3)}),
+    st.builds(
+        lambda op, value: {op: value}, st.sampled_from(["$gt", "$gte", "$lt", "$lte"]), st.integers(-3, 3)
+    ),
+    st.fixed_dictionaries({"$exists": st.booleans()}),
+    st.fixed_dictionaries({"$contains": SCALARS}),
+)
+FILTERS = st.recursive(
+    st.dictionaries(st.sampled_from(["a", "b", "c", "a.x", "b.y"]), TESTS, min_size=1, max_size=2),
+    lambda inner: st.one_of(
+        st.fixed_dictionaries({"$and": st.lists(inner, min_size=1, max_size=2)}),
+        st.fixed_dictionaries({"$or": st.lists(inner, min_size=1, max_size=2)}),
+        st.fixed_dictionaries({"$not": inner}),
+    ),
+    max_leaves=4,
+)
+
+
+def holds(where: dict[str, Any], metadata: dict[str, Any]) -> bool:
+    """The filter's meaning, written plainly, to compare stores with."""
+    return all(_clause(key, value, metadata) for key, value in where.items())
+
+
+def _clause(key: str, value: Any, metadata: dict[str, Any]) -> bool:
+    if key == "$and":
+        return all(holds(branch, metadata) for branch in value)
+    if key == "$or":
+        return any(holds(branch, metadata) for branch in value)
+    if key == "$not":
+        return not holds(value, metadata)
+    tests = value if isinstance(value, dict) else {"$in": [value]}
+    return all(_test(op, bound, key, metadata) for op, bound in tests.items())
+
+
+def _test(operator: str, bound: Any, path: str, metadata: dict[str, Any]) -> bool:
+    value: Any = metadata
+    for part in path.split("."):
+        if not isinstance(value, dict) or part not in value:
+            return operator == "$exists" and not bound
+        value = value[part]
+    if operator == "$exists":
+        return bool(bound)
+    elements = value if isinstance(value, list) else [] if isinstance(value, dict) else [value]
+    if operator == "$contains":
+        return isinstance(value, list) and any(_same(bound, each) for each in elements)
+    if operator in ("$in", "$nin"):
+        inside = any(_same(one, each) for one in bound for each in elements)
+        return inside if operator == "$in" else value is not None and not inside
+    compare = {"$gt": np.greater, "$gte": np.greater_equal, "$lt": np.less, "$lte": np.less_equal}[operator]
+    numbers = [each for each in elements if isinstance(each, int | float) and not isinstance(each, bool)]
+    return any(bool(compare(each, bound)) for each in numbers)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+class FilterContract:
+    """Filters mean the same on every store."""
+
+    @given(metadata=st.lists(METADATA, min_size=1, max_size=4), where=FILTERS)
+    def test_filters_like_the_plain_meaning(
+        self, empty_store: Any, metadata: list[dict[str, Any]], where: dict[str, Any]
+    ) -> None:
+        """Any filter on any metadata leaves exactly the documents for which it holds (R4, R5)."""
+        with empty_store() as store:
+            for n, each in enumerate(metadata):
+                store.replace(entry(f"d{n}", [["word"]], metadata=each))
+            expected = [f"d{n}" for n, each in enumerate(metadata) if holds(where, each)]
+            assert ids(store, "parent", match(store, "word", "parent", where=where)) == expected
+            with store.view() as view:
+                assert [row["id"] for row in view.documents(parse(where))] == expected

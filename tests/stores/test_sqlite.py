@@ -1,0 +1,330 @@
+"""The SQLite store: the contract, and what only a file can show."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+from contract import FilterContract, StoreContract, ids, match, nearest
+from entries import META, entry
+
+from nestling.errors import LockedError, NewerNestError, NotANestError, NotFoundError, StoreError
+from nestling.stores.sqlite import SQLiteStore
+
+
+@pytest.fixture(params=["file", "memory"])
+def store(request: pytest.FixtureRequest, path: Path) -> Iterator[SQLiteStore]:
+    """An empty store of each kind."""
+    store = SQLiteStore.create(path if request.param == "file" else ":memory:", META)
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def empty_store() -> Callable[[], AbstractContextManager[SQLiteStore]]:
+    """Makes empty stores, for property tests."""
+
+    @contextmanager
+    def make() -> Iterator[SQLiteStore]:
+        store = SQLiteStore.create(":memory:", META)
+        yield store
+        store.close()
+
+    return make
+
+
+class TestContract(StoreContract):
+    """The contract of all stores."""
+
+
+class TestFilters(FilterContract):
+    """The contract of all filters."""
+
+
+def test_a_path_without_a_nest_is_refused_and_nothing_is_made(tmp_path: Path) -> None:
+    """Opening for reading creates no file and no folder (promise 8)."""
+    for path in (tmp_path / "none.nest", tmp_path / "no" / "folder.nest"):
+        with pytest.raises(NotFoundError, match=r"none\.nest|folder\.nest"):
+            SQLiteStore(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_creating_in_a_missing_folder_says_so(tmp_path: Path) -> None:
+    """The folder is named, and not made."""
+    with pytest.raises(NotFoundError, match="there is no folder"):
+        SQLiteStore.create(tmp_path / "no" / "x.nest", META)
+
+
+@pytest.mark.parametrize("content", [b"hello, this is text" * 100, b"\0" * 5000])
+def test_another_file_is_no_nest(tmp_path: Path, content: bytes) -> None:
+    """A file of another kind is refused, created or opened, and left as it is."""
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    for make in (SQLiteStore, lambda p: SQLiteStore.create(p, META)):
+        with pytest.raises(NotANestError, match=r"notes\.txt is not a nest"):
+            make(path)
+    assert path.read_bytes() == content
+
+
+def test_another_database_is_no_nest(tmp_path: Path) -> None:
+    """A SQLite file of another program is refused and left as it is."""
+    path = tmp_path / "other.db"
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE t (a)")
+    db.close()
+    before = path.read_bytes()
+    for make in (SQLiteStore, lambda p: SQLiteStore.create(p, META)):
+        with pytest.raises(NotANestError):
+            make(path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_nest_is_refused_kindly(path: Path) -> None:
+    """A schema number above ours names the upgrade."""
+    SQLiteStore.create(path, META).close()
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(NewerNestError, match="pip install -U nestling"):
+        SQLiteStore(path)
+
+
+def test_everything_is_there_after_reopening(path: Path) -> None:
+    """Nothing lives only in memory (L12)."""
+    store = SQLiteStore.create(path, {"k": [1, "ü"]})
+    store.replace(entry("a", [["alpha"], ["beta"]], metadata={"n": 1}))
+    store.close()
+    again = SQLiteStore(path)
+    assert again.meta == {"k": [1, "ü"]}
+    assert ids(again, "child", match(again, "beta", where={"n": 1})) == ["a§2"]
+    assert ids(again, "child", nearest(again, "beta", n=1)) == ["a§2"]
+    again.close()
+
+
+def test_a_closed_store_says_so(path: Path) -> None:
+    """Every call after close fails with the way back."""
+    store = SQLiteStore.create(path, META)
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"), store.view():
+        pass
+    with pytest.raises(StoreError, match="closed"):
+        store.remove(["a"])
+
+
+def test_a_locked_nest_names_the_holder(path: Path) -> None:
+    """After the time-out the error says which process holds the lock and how long it waited."""
+    store = SQLiteStore.create(path, META, timeout=0.2)
+    script = (
+        "import sqlite3, sys, time; db = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "db.execute('BEGIN IMMEDIATE'); print('locked', flush=True); time.sleep(60)"
+    )
+    other = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "locked\n"
+        with pytest.raises(LockedError, match=rf"locked by .*({other.pid}|another).*waited 0\.2 s"):
+            store.replace(entry("a", [["x"]]))
+        assert ids(store, "child", match(store, "x")) == []
+    finally:
+        other.kill()
+        other.communicate()
+    store.replace(entry("a", [["x"]]))
+    assert ids(store, "child", match(store, "x")) == ["a"]
+    store.close()
+
+
+def test_readers_go_on_while_another_writes(path: Path) -> None:
+    """While a writer holds the lock, other connections answer from the last commit (L13)."""
+    store = SQLiteStore.create(path, META)
+    store.replace(entry("a", [["old"]]))
+    reader = SQLiteStore(path)
+    with store._writing() as db:
+        db.execute("DELETE FROM documents WHERE 0")
+        assert ids(reader, "child", match(reader, "old")) == ["a"]
+    store.replace(entry("a", [["new"]]))
+    assert ids(reader, "child", match(reader, "old")) == []
+    assert ids(reader, "child", match(reader, "new")) == ["a"]
+    reader.close()
+    store.close()
+
+
+def test_threads_share_a_store(path: Path) -> None:
+    """Many threads read while others write; every answer is of one committed state."""
+    store = SQLiteStore.create(path, META)
+    store.replace(entry("a", [["word 0", "word 0"]]))
+    wrong: list[object] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            with store.view() as view:
+                found = view.read("a")
+                rows = view.match("child", [("word",)], 10, None).rows
+                texts = view.parents(view.family(rows, rows[:0], rows[:0], None).parent.tolist())
+                if found is None or len(rows) != 2 or {p.text for p in texts.values()} != {found[0].text}:
+                    wrong.append((found, rows))
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for thread in readers:
+        thread.start()
+    for n in range(60):
+        store.replace(entry("a", [[f"word {n}", f"word {n}"]]))
+    done.set()
+    for thread in readers:
+        thread.join()
+    assert wrong == []
+    store.close()
+
+
+def test_two_processes_add_at_once(path: Path) -> None:
+    """Writers wait for each other and nothing is lost (L14)."""
+    SQLiteStore.create(path, META).close()
+    script = (
+        "import sys; sys.path[:0] = sys.argv[3:];"
+        "from entries import entry; from nestling.stores.sqlite import SQLiteStore;"
+        "store = SQLiteStore(sys.argv[1]);"
+        "[store.replace(entry(f'{sys.argv[2]}{n}', [['word']])) for n in range(40)]"
+    )
+    here = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    writers = [subprocess.Popen([sys.executable, "-c", script, str(path), who, *here]) for who in "ab"]
+    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
+    store = SQLiteStore(path)
+    with store.view() as view:
+        assert view.stats()["documents"] == 80
+        assert view.check() == []
+    store.close()
+
+
+def test_reads_on_a_read_only_disk(tmp_path: Path) -> None:
+    """Search and check work where nothing can be written (promise 8)."""
+    path = tmp_path / "x.nest"
+    store = SQLiteStore.create(path, META)
+    store.replace(entry("a", [["word"]]))
+    store.close()
+    mounted = tmp_path / "disk"
+    mounted.mkdir()
+    if subprocess.run(["mount", "--bind", "-o", "ro", tmp_path, mounted], capture_output=True).returncode:
+        pytest.skip("this machine does not let us mount a read-only folder")
+    subprocess.run(["mount", "-o", "remount,ro,bind", mounted], check=True)
+    try:
+        read_only = SQLiteStore(mounted / "x.nest")
+        assert ids(read_only, "child", match(read_only, "word")) == ["a"]
+        with read_only.view() as view:
+            assert view.check() == []
+        with pytest.raises(StoreError, match=r"x\.nest"):
+            read_only.replace(entry("b", [["word"]]))
+        read_only.close()
+    finally:
+        subprocess.run(["umount", mounted], check=True)
+
+
+def test_damaged_pages_are_found(path: Path) -> None:
+    """Bytes overwritten in the middle of the file make check speak, or reading say what to do."""
+    store = SQLiteStore.create(path, META)
+    for n in range(200):
+        store.replace(entry(f"d{n}", [[f"some words of document {n} "] * 4]))
+    store.close()
+    data = bytearray(path.read_bytes())
+    for at in range(20 * 4096, len(data), 40 * 4096):
+        data[at : at + 512] = b"\xa5" * 512
+    path.write_bytes(data)
+    damaged = SQLiteStore(path)
+    with damaged.view() as view:
+        assert any("damaged pages" in sentence for sentence in view.check())
+    damaged.close()
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        ("UPDATE parents SET stop = stop + 1 WHERE id = 'b'", "parents of b do not cover its text"),
+        ("UPDATE children SET start = start + 1 WHERE row = 2", "children of a§2 do not cover it"),
+        ("DELETE FROM words WHERE rowid = 1", "child row 1 has 0 words"),
+        ("INSERT INTO words (rowid, terms) VALUES (99, 'stray')", "words of child row 99"),
+        ("DELETE FROM child_vectors WHERE row = 1", "no vector of child row 1"),
+        ("DELETE FROM parent_vectors WHERE row = 1", "no vector of parent row 1"),
+        ("DELETE FROM document_vectors", "no vector of document row"),
+        ("UPDATE child_vectors SET exact = zeroblob(3) WHERE row = 1", "of child row 1 is of the wrong size"),
+        (
+            "UPDATE child_vectors SET exact = CAST(X'007C' || substr(exact, 3) AS BLOB) WHERE row = 1",
+            "row 1 is not finite",
+        ),
+        (
+            "UPDATE documents SET text = substr(text, 1, 3) WHERE id = 'b'",
+            "the text of b has lost characters",
+        ),
+        ("DELETE FROM children WHERE parent = 2", "children of a§2 do not cover it"),
+    ],
+)
+def test_planted_damage_is_found(path: Path, damage: str, sentence: str) -> None:
+    """Each planted damage is named by check."""
+    store = SQLiteStore.create(path, META)
+    store.replace(entry("a", [["one two "], ["three "]]))
+    store.replace(entry("b", [["four five"]]))
+    store.close()
+    db = sqlite3.connect(path)
+    db.execute(damage)
+    db.commit()
+    db.close()
+    again = SQLiteStore(path)
+    with again.view() as view:
+        assert any(sentence in found for found in view.check()), view.check()
+    again.close()
+
+
+def test_the_change_log_stays_short(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Old entries go, and a reader that fell behind reads everything anew."""
+    monkeypatch.setattr("nestling.stores.sqlite.CATCH_UP", 10)
+    store = SQLiteStore.create(path, META)
+    store.replace(entry("a", [["first"]]))
+    late = SQLiteStore(path)
+    assert ids(late, "child", match(late, "first")) == ["a"]
+    for n in range(50):
+        store.replace(entry("b", [[f"word {n}"]]))
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM changes").fetchone()[0] <= 21
+    db.close()
+    assert ids(late, "child", match(late, "word")) == ["b"]
+    assert ids(late, "child", match(late, "49")) == ["b"]
+    late.close()
+    store.close()
+
+
+def test_disk_full_keeps_what_was_stored(path: Path) -> None:
+    """A document that finds no room is not there, what was there stays, and the message says what to do."""
+    store = SQLiteStore.create(path, META)
+    store.replace(entry("a", [["word"]]))
+    with store._lock:
+        db = store._open_writer()
+        pages = db.execute("PRAGMA page_count").fetchone()[0]
+        db.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StoreError, match=r"disk of .* is full"):
+        store.replace(entry("b", [["x" * 100_000]]))
+    assert ids(store, "child", match(store, "word")) == ["a"]
+    with store.view() as view:
+        assert view.read("b") is None
+        assert view.check() == []
+    store.close()
+
+
+def test_waits_for_a_short_lock(path: Path) -> None:
+    """A writer that finds the nest locked for a moment waits and then succeeds."""
+    store = SQLiteStore.create(path, META, timeout=10)
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    db.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.3, lambda: db.execute("COMMIT"))
+    release.start()
+    began = time.monotonic()
+    store.replace(entry("a", [["x"]]))
+    assert time.monotonic() - began > 0.2
+    release.join()
+    db.close()
+    store.close()
