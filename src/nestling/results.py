@@ -1,0 +1,171 @@
+"""What the nest answers with: reports, results that explain themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from nestling.types import Channel, Document, Failure, Level, Metadata, Parent, Passage
+
+
+@dataclass(slots=True)
+class Report:
+    """What `Nest.add` did, by document id, in the order given.
+
+    Attributes:
+        added: Stored for the first time.
+        updated: Replaced, because title, text or metadata differ.
+        unchanged: Left alone, because nothing differs.
+        empty: Of the above, those without any text to find.
+        failed: Inputs that were not stored.
+        embedded: How many children went through the model.
+        reused: How many children took the vector of an equal text.
+    """
+
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
+    embedded: int = 0
+    reused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far `Nest.add` is.
+
+    Attributes:
+        documents: Inputs done, whatever came of them.
+        total: Inputs in all, or None where they cannot be counted beforehand.
+        children: Children embedded.
+        name: The input that was done last.
+    """
+
+    documents: int
+    total: int | None
+    children: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one of the six lists gave a passage's best child.
+
+    Attributes:
+        level: Of the list.
+        channel: Of the list.
+        rank: From 1.
+        score: Cosine (dense) or BM25 (lexical).
+        vote: The score scaled to 0..1 within the list.
+    """
+
+    level: Level
+    channel: Channel
+    rank: int
+    score: float
+    vote: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why the results are what they are.
+
+    Attributes:
+        query: As asked.
+        language: Of the query, as far as it could be told.
+        terms: The words it was matched by.
+        channels: Which channels voted.
+        notes: What was decided and why: a channel that did not vote, a gate that abstained.
+        votes: For each passage id, what each list gave its best child; lists it is not in are left out.
+        dropped: For each passage id that the gate dropped, the reason.
+    """
+
+    query: str
+    language: str
+    terms: tuple[str, ...]
+    channels: tuple[Channel, ...]
+    notes: tuple[str, ...]
+    votes: dict[str, tuple[Vote, ...]]
+    dropped: dict[str, str]
+
+    def __str__(self) -> str:
+        lines = [
+            f"query: {self.query!r} · language: {self.language or 'unknown'} · terms: {' '.join(self.terms)}"
+        ]
+        lines += [f"channels: {', '.join(self.channels) or 'none'}", *self.notes]
+        for id, votes in self.votes.items():
+            lines.append(id)
+            lines += [
+                f"  {v.level:8} {v.channel:7} rank {v.rank:3}  score {v.score:8.4f}  vote {v.vote:.3f}"
+                for v in votes
+            ]
+        lines += [f"dropped {id}: {reason}" for id, reason in self.dropped.items()]
+        return "\n".join(lines)
+
+
+class Results(Sequence[Passage]):
+    """Passages, best first; a sequence.
+
+    Attributes:
+        abstained: Where the gate left nothing: which score fell short of what; else None.
+    """
+
+    def __init__(self, passages: Sequence[Passage], explanation: Explanation, abstained: str | None) -> None:
+        self._passages = tuple(passages)
+        self._explanation = explanation
+        self.abstained = abstained
+
+    def explain(self) -> Explanation:
+        """Which channel and level gave what score and rank, and why a candidate was dropped."""
+        return self._explanation
+
+    @overload
+    def __getitem__(self, index: int) -> Passage: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Passage]: ...
+    def __getitem__(self, index: int | slice) -> Passage | Sequence[Passage]:
+        return self._passages[index]
+
+    def __len__(self) -> int:
+        return len(self._passages)
+
+    def __iter__(self) -> Iterator[Passage]:
+        return iter(self._passages)
+
+    def __repr__(self) -> str:
+        return f"Results({[passage.id for passage in self._passages]})"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A line of `Nest.list`: a document without its text.
+
+    Attributes:
+        id: Of the document.
+        title: As given.
+        source: Where it came from, or None.
+        metadata: As given.
+        language: ISO 639-1, or "" where it could not be told.
+        characters: Length of its text.
+        parents: How many it has.
+        children: How many it has.
+    """
+
+    id: str
+    title: str
+    source: str | None
+    metadata: Metadata
+    language: str
+    characters: int
+    parents: int
+    children: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A document as stored, with its parents and their children."""
+
+    document: Document
+    parents: tuple[Parent, ...]

@@ -1,0 +1,98 @@
+"""From a question to ranked parents: six lists, fused, collapsed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from nestling.retrieve.collapse import Ranking, collapse
+from nestling.retrieve.fuse import LIST, ListKey, Votes, fuse
+from nestling.types import LEVELS, Level
+from nestling.view import Family, Ranked, Rows, Terms, Vectors, View
+from nestling.where import Where
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query made ready.
+
+    Attributes:
+        text: As asked.
+        language: ISO 639-1, or "" where nothing tells.
+        terms: For the lexical channel.
+        vector: For the dense channel, or None where it does not vote.
+        notes: What was decided on the way, for the explanation.
+    """
+
+    text: str
+    language: str
+    terms: Terms
+    vector: Vectors | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a question found: lists, the children of every document touched, their votes, ranked parents."""
+
+    question: Question
+    lists: Mapping[ListKey, Ranked]
+    family: Family
+    votes: Votes
+    ranking: Ranking
+
+
+def find(view: View, question: Question, where: Where | None, need: int) -> Found:
+    """Rank the parents for a question.
+
+    Args:
+        view: The state to search.
+        question: With a vector, terms, or both.
+        where: Only parents it holds for.
+        need: Parents that are wanted; so many are ranked if so many match.
+    """
+    lists = {key: ranked for level in LEVELS for key, ranked in _lists(view, question, level, LIST, where)}
+    family, votes = _votes(view, lists, np.zeros(0, np.int64), where)
+    tail = None
+    if int((_peaks(family, votes) > 0).sum()) < need:
+        # beyond the lists, parents follow in the order of one longer list
+        longer = dict(_lists(view, question, "parent", need, where))
+        tail = next(iter(longer.values())).rows if longer else None
+        if tail is not None:
+            family, votes = _votes(view, lists, tail, where)
+    return Found(question, lists, family, votes, collapse(family.parent, votes, tail))
+
+
+def _lists(
+    view: View, question: Question, level: Level, n: int, where: Where | None
+) -> list[tuple[ListKey, Ranked]]:
+    found = []
+    if question.vector is not None:
+        found.append((ListKey(level, "dense"), view.nearest(level, question.vector, n, where)))
+    if question.terms:
+        found.append((ListKey(level, "lexical"), view.match(level, question.terms, n, where)))
+    return found
+
+
+def _votes(
+    view: View, lists: Mapping[ListKey, Ranked], more: Rows, where: Where | None
+) -> tuple[Family, Votes]:
+    rows = {level: [ranked.rows for key, ranked in lists.items() if key.level == level] for level in LEVELS}
+    rows["parent"].append(more)
+    touched = {level: np.concatenate(found) if found else more[:0] for level, found in rows.items()}
+    family = view.family(touched["child"], touched["parent"], touched["document"], where)
+    members: dict[Level, Rows] = {
+        "child": family.child,
+        "parent": family.parent,
+        "document": family.document,
+    }
+    return family, fuse(lists, members)
+
+
+def _peaks(family: Family, votes: Votes) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    if not len(family.parent):
+        return np.zeros(0)
+    first = np.concatenate(([0], np.flatnonzero(family.parent[1:] != family.parent[:-1]) + 1))
+    return np.maximum.reduceat(votes.score, first)

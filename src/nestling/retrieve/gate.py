@@ -1,0 +1,124 @@
+"""The gate that abstains: absolute signals of each parent's best child, never the fused score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nestling.errors import SettingError
+from nestling.retrieve.find import Found
+from nestling.view import Scores, View
+
+# Parents measured at once while the gate looks for enough that pass.
+STEP = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a passage must reach to be shown.
+
+    Attributes:
+        min_similarity: Of the parent's best child, -1 to 1; not asked where the dense channel does not vote.
+        min_coverage: Of the parent, 0 to 1.
+
+    Raises:
+        SettingError: A bound is out of its range.
+    """
+
+    min_similarity: float | None = None
+    min_coverage: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, low in (("min_similarity", -1), ("min_coverage", 0)):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise SettingError(f"{name} is {value!r}; give a number from {low} to 1, or None")
+            if value is not None and not low <= value <= 1:
+                raise SettingError(f"{name} is {value!r}; give a number from {low} to 1")
+
+    @property
+    def open(self) -> bool:
+        """Whether everything passes."""
+        return self.min_similarity is None and self.min_coverage is None
+
+    def refusal(self, similarity: float | None, coverage: float) -> str | None:
+        """Which signal falls short of what, or None."""
+        if self.min_similarity is not None and similarity is not None and similarity < self.min_similarity:
+            return f"similarity {similarity:.3f} is below min_similarity {self.min_similarity:g}"
+        if self.min_coverage is not None and coverage < self.min_coverage:
+            return f"coverage {coverage:.3f} is below min_coverage {self.min_coverage:g}"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """The signals of ranked parents: arrays of one length; similarity is None without a dense channel."""
+
+    similarity: Scores | None
+    coverage: Scores
+
+    def at(self, index: int) -> tuple[float | None, float]:
+        """Both signals of one parent."""
+        similarity = None if self.similarity is None else float(self.similarity[index])
+        return similarity, float(self.coverage[index])
+
+
+def measure(view: View, found: Found, first: int, last: int) -> Signals:
+    """The signals of the ranked parents from ``first`` to ``last``."""
+    ranking = found.ranking
+    parents = ranking.parent[first:last]
+    coverage = view.coverage(found.question.terms, parents)
+    if found.question.vector is None or not len(parents):
+        return Signals(None, coverage)
+    sizes = (ranking.last - ranking.first)[first:last]
+    bounds = zip(ranking.first[first:last], ranking.last[first:last], strict=True)
+    members = np.concatenate([np.arange(a, b) for a, b in bounds])
+    similarities = view.similarity(found.question.vector, found.family.child[members])
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    return Signals(np.maximum.reduceat(similarities, starts), coverage)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Which ranked parents passed the gate: positions with their signals; refusals by position."""
+
+    places: list[tuple[int, float | None, float]]
+    refused: dict[int, str]
+    highest: tuple[float | None, float]
+
+
+def passing(view: View, found: Found, gate: Gate, offset: int, k: int) -> Passed:
+    """The ranked parents ``offset`` to ``offset + k`` of those that pass, best first."""
+    total = len(found.ranking.parent)
+    if gate.open:
+        signals = measure(view, found, offset, offset + k)
+        places = [(offset + i, *signals.at(i)) for i in range(len(signals.coverage))]
+        return Passed(places, {}, (None, 0.0))
+    places, refused = [], {}
+    similarity, coverage = None, 0.0
+    for first in range(0, total, STEP):
+        signals = measure(view, found, first, min(first + STEP, total))
+        for i in range(len(signals.coverage)):
+            seen = signals.at(i)
+            coverage = max(coverage, seen[1])
+            if seen[0] is not None:
+                similarity = seen[0] if similarity is None else max(similarity, seen[0])
+            reason = gate.refusal(*seen)
+            if reason:
+                refused[first + i] = reason
+            else:
+                places.append((first + i, *seen))
+        if len(places) >= offset + k:
+            break
+    return Passed(places[offset : offset + k], refused, (similarity, coverage))
+
+
+def abstention(gate: Gate, passed: Passed, total: int) -> str | None:
+    """Why nothing is shown although something matched, or None."""
+    if gate.open or passed.places or not total:
+        return None
+    reason = gate.refusal(*passed.highest)
+    if reason:
+        return f"abstained: the best {reason}"
+    return "abstained: no passage reaches both min_similarity and min_coverage"

@@ -1,0 +1,70 @@
+"""Every level votes: scaling, summing, lending."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from nestling.retrieve.fuse import ListKey, fuse, lend, scaled
+from nestling.view import Ranked
+
+SCORES = arrays(np.float64, st.integers(1, 30), elements=st.floats(-1e3, 1e3).map(lambda x: round(x, 3)))
+
+
+def ranked(scores: dict[int, float]) -> Ranked:
+    """A ranked list of rows with scores."""
+    rows = sorted(scores, key=lambda row: -scores[row])
+    return Ranked(np.array(rows, np.int64), np.array([scores[row] for row in rows], np.float64))
+
+
+@given(SCORES)
+def test_scaling_keeps_the_order(scores: np.ndarray) -> None:
+    """Scaled scores are 0 to 1, in the order of the scores, with 1 at the top."""
+    result = scaled(scores)
+    assert result.max() == 1
+    assert result.min() >= 0
+    assert (np.diff(result[np.argsort(scores, kind="stable")]) >= 0).all()
+
+
+def test_equal_scores_all_count_fully() -> None:
+    """A list of one, or of equals, gives 1 to each: it has nothing to tell apart."""
+    assert scaled(np.array([0.2, 0.2])).tolist() == [1, 1]
+    assert scaled(np.array([])).tolist() == []
+
+
+def test_sums_the_levels_of_both_channels() -> None:
+    """A child gets what its own, its parent's and its document's rows get, over the number of lists."""
+    rows = {
+        "child": np.array([1, 2, 3]),
+        "parent": np.array([10, 10, 11]),
+        "document": np.array([100, 100, 100]),
+    }
+    lists = {
+        ListKey("child", "dense"): ranked({1: 0.9, 2: 0.5, 3: 0.1}),
+        ListKey("parent", "dense"): ranked({11: 0.8, 10: 0.4}),
+        ListKey("document", "dense"): ranked({100: 0.3}),
+        ListKey("child", "lexical"): ranked({3: 7.0}),
+    }
+    votes = fuse(lists, rows)
+    np.testing.assert_allclose(votes.score, np.array([1 + 0 + 1, 0.5 + 0 + 1, 0 + 1 + 1 + 1]) / 4)
+    np.testing.assert_allclose(votes.own, np.array([1, 0.5, 1]) / 2)
+    assert votes.listed.tolist() == [True, True, True]
+
+
+def test_no_vote_per_child() -> None:
+    """A long document with 40 weak children does not beat a short one with a single better child (R8)."""
+    rows = {level: np.arange(41) for level in ("child", "parent")} | {"document": np.array([0] * 40 + [1])}
+    lists = {ListKey("child", "dense"): ranked({n: 0.5 - n / 1000 for n in range(40)} | {40: 0.6})}
+    votes = fuse(lists, rows)
+    assert votes.score.argmax() == 40
+
+
+def test_lends_to_neighbours_in_the_document_only() -> None:
+    """A neighbour gets the share, never loses, and a document's edge is an edge."""
+    score = np.array([1.0, 0.2, 0.0, 0.9, 0.88])
+    document = np.array([7, 7, 7, 8, 8])
+    np.testing.assert_allclose(lend(score, document, 0.5), [1.0, 0.5, 0.1, 0.9, 0.88])
+    np.testing.assert_allclose(lend(score, document, 0.0), score)
+    assert lend(np.zeros(0), np.zeros(0, np.int64)).tolist() == []
