@@ -1,1 +1,121 @@
-"""Parent-document retrieval: search small, answer big."""
+"""Parent-document retrieval: search small, answer big.
+
+::
+
+    import nestling
+
+    nest = nestling.open("handbook.nest", create=True)
+    nest.add("docs/")
+    for passage in nest.search("can I take it on an empty stomach?"):
+        print(passage.cite, passage.text)
+
+Names are imported when they are first used, so that ``import nestling`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from nestling.errors import (
+        DocumentError,
+        EmbedderMismatchError,
+        FilterError,
+        FullError,
+        InputError,
+        LockedError,
+        MissingExtraError,
+        ModelError,
+        NestlingError,
+        NewerNestError,
+        NotANestError,
+        NotFoundError,
+        ReadOnlyError,
+        SettingError,
+        StoreError,
+    )
+    from nestling.models.builtin import MiniLM
+    from nestling.models.embedder import Embedder
+    from nestling.models.endpoint import Endpoint
+    from nestling.models.onnx_directory import OnnxDirectory
+    from nestling.models.static import Static
+    from nestling.nest import Nest
+    from nestling.opening import open_nest as open
+    from nestling.results import DocumentInfo, Explanation, Progress, Report, Results, Tree, Vote
+    from nestling.settings import Recipe
+    from nestling.types import Child, Context, Document, Evidence, Failure, Parent, Passage, Piece
+
+_HOMES = {
+    "errors": (
+        "DocumentError EmbedderMismatchError FilterError FullError InputError LockedError MissingExtraError"
+        " ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError SettingError StoreError"
+    ),
+    "models.builtin": "MiniLM",
+    "models.embedder": "Embedder",
+    "models.endpoint": "Endpoint",
+    "models.onnx_directory": "OnnxDirectory",
+    "models.static": "Static",
+    "nest": "Nest",
+    "opening": "open",
+    "results": "DocumentInfo Explanation Progress Report Results Tree Vote",
+    "settings": "Recipe",
+    "types": "Child Context Document Evidence Failure Parent Passage Piece",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "Child",
+    "Context",
+    "Document",
+    "DocumentError",
+    "DocumentInfo",
+    "Embedder",
+    "EmbedderMismatchError",
+    "Endpoint",
+    "Evidence",
+    "Explanation",
+    "Failure",
+    "FilterError",
+    "FullError",
+    "InputError",
+    "LockedError",
+    "MiniLM",
+    "MissingExtraError",
+    "ModelError",
+    "Nest",
+    "NestlingError",
+    "NewerNestError",
+    "NotANestError",
+    "NotFoundError",
+    "OnnxDirectory",
+    "Parent",
+    "Passage",
+    "Piece",
+    "Progress",
+    "ReadOnlyError",
+    "Recipe",
+    "Report",
+    "Results",
+    "SettingError",
+    "Static",
+    "StoreError",
+    "Tree",
+    "Vote",
+    "open",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'nestling' has no attribute {name!r}")
+    module = import_module(f"nestling.{_HOME[name]}")
+    value = getattr(module, "open_nest" if name == "open" else name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

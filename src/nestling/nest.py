@@ -1,0 +1,364 @@
+"""A nest, and the flow through it: ingest → store → retrieve → show. The only file that joins the rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cached_property
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from nestling.errors import ModelError, NestlingError, SettingError
+from nestling.ingest.load import Source, load
+from nestling.ingest.prepare import Prepared, document_digest, prepare, question_language
+from nestling.ingest.terms import query_terms
+from nestling.models.embedder import Embedder, Vectors
+from nestling.results import DocumentInfo, Progress, Report, Results, Tree
+from nestling.retrieve.context import context
+from nestling.retrieve.find import Question, find
+from nestling.retrieve.gate import Gate
+from nestling.retrieve.pack import SHAPES, Shape
+from nestling.retrieve.passages import search
+from nestling.settings import Recipe
+from nestling.stores.base import Entry, Store
+from nestling.types import Context, Document, Failure
+from nestling.view import View
+from nestling.where import parse
+
+# Documents are prepared together until they hold this many children, so that small ones share a call of the model;
+# few enough to keep memory and the wait for the first commit small.
+WINDOW = 256
+# Texts given to the model in one call; progress is told after each.
+TOGETHER = 64
+# Characters of documents looked at together for what is already stored.
+LOOK_AHEAD = 100_000
+
+
+class Nest:
+    """One index: what is added, and every way to ask for it.
+
+    Made by `nestling.open`; threads may share it.
+    """
+
+    def __init__(self, store: Store, load_embedder: Callable[[], Embedder]) -> None:
+        self._store = store
+        self._load_embedder = load_embedder
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The model the nest was built with, made when it is first needed."""
+        return self._load_embedder()
+
+    @property
+    def recipe(self) -> Recipe:
+        """The sizes the nest was built with."""
+        return Recipe(**self._store.meta["recipe"])
+
+    # --- adding and removing
+
+    def add(
+        self,
+        source: Source | Iterable[Source],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Store documents, each in one transaction; what has not changed costs nothing.
+
+        Args:
+            source: A `Document`, a path of a file, folder or JSONL file of cards, or any iterable of these.
+            progress: Called after every input and every batch of children.
+
+        Returns:
+            What was done, by id. Inputs that cannot be read are in ``failed``; the rest goes on.
+
+        Raises:
+            ModelError: The embedder failed. Documents before it are stored whole, it and those after it are
+                not; the error's ``report`` tells which. Adding again finishes.
+            StoreError: The nest could not be written; likewise.
+        """
+        report, seen = Report(), set[str]()
+        told = _Told(progress, _count(source))
+        try:
+            for inputs in _batches(load(source)):
+                changed = self._changed(inputs, report, seen, told)
+                for window in _windows(prepare(d, self.recipe, self.embedder.count_tokens) for d in changed):
+                    self._keep(window, report, told)
+        except NestlingError as error:
+            error.report = report
+            raise
+        return report
+
+    def _changed(
+        self, inputs: Sequence[Document | Failure], report: Report, seen: set[str], told: _Told
+    ) -> Sequence[Document]:
+        """The documents that are not stored as they are; the rest goes into the report."""
+        given: dict[str, Document] = {}
+        for item in inputs:
+            if isinstance(item, Failure):
+                report.failed.append(item)
+            elif item.id in seen:
+                reason = f"the id {item.id!r} was given before in this call; give every document its own"
+                report.failed.append(Failure(item.source or item.id, reason))
+            else:
+                seen.add(item.id)
+                given[item.id] = item
+        with self._store.view() as view:
+            stored = view.digests(list(given))
+        unchanged = [id for id, document in given.items() if stored.get(id) == document_digest(document)]
+        report.unchanged += unchanged
+        told.documents(len(inputs) - len(given) + len(unchanged), unchanged[-1] if unchanged else "")
+        told.existing |= stored.keys()
+        return [document for id, document in given.items() if id not in set(unchanged)]
+
+    def _keep(self, window: Sequence[Prepared], report: Report, told: _Told) -> None:
+        """Embed what is new in a window and store its documents, each in one transaction."""
+        try:
+            vectors = self._embed(window, report, told)
+        except ModelError:
+            if len(window) == 1:
+                raise
+            # the fault may lie with one document: those before it are still to be stored
+            for prepared in window:
+                self._keep([prepared], report, told)
+            return
+        for prepared in window:
+            rows = [vectors[digest] for digest in prepared.digests]
+            self._store.replace(
+                Entry(
+                    document=prepared.document,
+                    parents=prepared.parents,
+                    language=prepared.language,
+                    digest=prepared.digest,
+                    child_digests=prepared.digests,
+                    terms=prepared.terms,
+                    vectors=np.stack(rows) if rows else np.zeros((0, 0), np.float32),
+                )
+            )
+            id = prepared.document.id
+            (report.updated if id in told.existing else report.added).append(id)
+            if not prepared.parents:
+                report.empty.append(id)
+            told.documents(1, id)
+
+    def _embed(self, window: Sequence[Prepared], report: Report, told: _Told) -> dict[bytes, Vectors]:
+        """The vector of every text of a window by its digest; texts embedded before are not embedded again."""
+        texts = {d: text for p in window for d, text in zip(p.digests, p.texts, strict=True)}
+        with self._store.view() as view:
+            vectors = view.embedded(list(texts))
+        missing = [digest for digest in texts if digest not in vectors]
+        for first in range(0, len(missing), TOGETHER):
+            part = missing[first : first + TOGETHER]
+            found = _units(self.embedder.embed_documents([texts[d] for d in part]), len(part), self.embedder)
+            # as they will be read back, so that a reused vector is the same to the last bit
+            vectors |= dict(zip(part, found.astype(np.float16).astype(np.float32), strict=True))
+            told.children(len(part))
+        report.embedded += len(missing)
+        report.reused += sum(len(p.texts) for p in window) - len(missing)
+        return vectors
+
+    def remove(self, ids: str | Iterable[str]) -> Sequence[str]:
+        """Remove documents in one transaction; returns the ids that existed, in the order given."""
+        return self._store.remove([ids] if isinstance(ids, str) else ids)
+
+    # --- asking
+
+    def search(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        where: Mapping[str, Any] | None = None,
+        offset: int = 0,
+        min_similarity: float | None = None,
+        min_coverage: float | None = None,
+    ) -> Results:
+        """The ``k`` best passages for a query, best first; fewer only where fewer parents match.
+
+        Args:
+            query: Any text.
+            k: How many passages; 0 or more.
+            where: A metadata filter (`nestling.where`).
+            offset: How many of the best to leave out: page 2 of 5 is ``offset=5``.
+            min_similarity: Leave out passages whose best child's cosine is below it, -1 to 1.
+            min_coverage: Leave out passages that hold less of the query's IDF weight, 0 to 1.
+
+        Raises:
+            SettingError: A number is out of its range, or the query is not text.
+            FilterError: ``where`` is not a filter.
+        """
+        wanted, skipped = _whole("k", k, 0), _whole("offset", offset, 0)
+        gate, tree = Gate(min_similarity, min_coverage), parse(where)
+        with self._store.view() as view:
+            found = find(view, self._question(view, query), tree, wanted + skipped)
+            return search(view, found, wanted, skipped, gate)
+
+    def context(
+        self,
+        query: str,
+        budget: int = 2000,
+        *,
+        shape: Shape = "pack",
+        window: int = 1,
+        where: Mapping[str, Any] | None = None,
+        min_similarity: float | None = None,
+        min_coverage: float | None = None,
+        count: Callable[[str], int] | None = None,
+    ) -> Context:
+        """The passages for a query, packed into a token budget, with cite markers, ready for a prompt.
+
+        Args:
+            query: Any text.
+            budget: Tokens of the whole text, markers and headings included; 1 or more; never exceeded.
+            shape: ``pack`` takes children by score, and a parent whole once nearly all of it is taken;
+                ``parent`` takes whole parents; ``window`` takes children with ``window`` neighbours on both
+                sides; ``merge`` takes a parent, then its section, once half of it is taken.
+            window: For the shape of that name; 0 or more.
+            where: A metadata filter (`nestling.where`).
+            min_similarity: As in `search`.
+            min_coverage: As in `search`.
+            count: Tokens of a text, for the budget of another model; the embedder's where not given.
+
+        Raises:
+            SettingError: A number is out of its range, the shape is unknown, or the query is not text.
+            FilterError: ``where`` is not a filter.
+        """
+        room, neighbours = _whole("budget", budget, 1), _whole("window", window, 0)
+        if shape not in SHAPES:
+            raise SettingError(f"shape is {shape!r}; give one of {', '.join(SHAPES)}")
+        gate, tree = Gate(min_similarity, min_coverage), parse(where)
+        with self._store.view() as view:
+            found = find(view, self._question(view, query), tree, 0)
+            return context(view, found, room, shape, neighbours, gate, count or self.embedder.count_tokens)
+
+    def _question(self, view: View, query: str) -> Question:
+        if not isinstance(query, str):
+            raise SettingError(f"the query is {query!r}; give text")
+        held = view.languages()
+        language = question_language(query, held)
+        terms = query_terms(query, list(held))
+        readable = self.embedder.languages
+        if not query.strip():
+            return Question(query, language, terms, None, ("the query is empty",))
+        if readable is not None and language and language not in readable:
+            note = f"dense did not vote: {self.embedder.fingerprint} cannot read {language!r}"
+            return Question(query, language, terms, None, (note,))
+        vector = _units(self.embedder.embed_queries([query]), 1, self.embedder)[0]
+        return Question(query, language, terms, vector)
+
+    # --- looking
+
+    def show(self, id: str) -> Tree | None:
+        """A document with its parents and children, by its id or a passage's; None where there is none."""
+        with self._store.view() as view:
+            found = view.read(id)
+        return None if found is None else Tree(*found)
+
+    def list(self, where: Mapping[str, Any] | None = None) -> Sequence[DocumentInfo]:
+        """Every document, without its text, by id; with ``where``, those whose own metadata fits."""
+        tree = parse(where)
+        with self._store.view() as view:
+            return [DocumentInfo(**row) for row in view.documents(tree)]
+
+    def stats(self) -> dict[str, Any]:
+        """Counts of documents, parents and children, documents per language, bytes, recipe and embedder."""
+        with self._store.view() as view:
+            stats = view.stats()
+        return {
+            **stats,
+            "recipe": asdict(self.recipe),
+            "embedder": self._store.meta["embedder"]["fingerprint"],
+        }
+
+    def check(self) -> Sequence[str]:
+        """What is damaged, a sentence each; empty when all is well. Reads everything, writes nothing."""
+        with self._store.view() as view:
+            return view.check()
+
+    def close(self) -> None:
+        """Let go of the file; a nest is also a context manager."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise SettingError(f"{name} is {value!r}; give a whole number, {least} or more")
+    if value < least:
+        raise SettingError(f"{name} is {value}; give {least} or more")
+    return int(value)
+
+
+def _units(vectors: Vectors, n: int, embedder: Embedder) -> Vectors:
+    """Vectors of a third party's model, held to what the store relies on."""
+    if vectors.shape != (n, embedder.dimension):
+        raise ModelError(
+            f"{embedder.fingerprint} gave vectors of shape {vectors.shape} for {n} texts, not"
+            f" {(n, embedder.dimension)}; mend the embedder"
+        )
+    if not np.isfinite(vectors).all():
+        raise ModelError(f"{embedder.fingerprint} gave a vector that is not finite; mend the embedder")
+    return vectors.astype(np.float32, copy=False)
+
+
+class _Told:
+    """Keeps count of what was done, for the progress callback and the report."""
+
+    def __init__(self, progress: Callable[[Progress], None] | None, total: int | None) -> None:
+        self._progress = progress
+        self._done = Progress(0, total, 0, "")
+        self.existing: set[str] = set()
+
+    def documents(self, n: int, name: str) -> None:
+        self._tell(replace(self._done, documents=self._done.documents + n, name=name or self._done.name))
+
+    def children(self, n: int) -> None:
+        self._tell(replace(self._done, children=self._done.children + n))
+
+    def _tell(self, now: Progress) -> None:
+        if self._progress is not None and now != self._done:
+            self._progress(now)
+        self._done = now
+
+
+def _count(source: object) -> int | None:
+    """How many inputs there are, where each is one document; a path may be a folder of them."""
+    if isinstance(source, Document):
+        return 1
+    if isinstance(source, list | tuple) and all(isinstance(item, Document) for item in source):
+        return len(source)
+    return None
+
+
+def _batches(inputs: Iterable[Document | Failure]) -> Iterator[list[Document | Failure]]:
+    batch: list[Document | Failure] = []
+    size = 0
+    for item in inputs:
+        batch.append(item)
+        size += len(item.text) if isinstance(item, Document) else 0
+        if size >= LOOK_AHEAD:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _windows(documents: Iterable[Prepared]) -> Iterator[list[Prepared]]:
+    window: list[Prepared] = []
+    size = 0
+    for prepared in documents:
+        window.append(prepared)
+        size += len(prepared.texts)
+        if size >= WINDOW:
+            yield window
+            window, size = [], 0
+    if window:
+        yield window
