@@ -1,0 +1,5 @@
+"""``python -m nestling``: the command line."""
+
+from nestling.apps.cli import main
+
+main()

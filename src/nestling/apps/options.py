@@ -1,0 +1,120 @@
+"""Options that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+import nestling
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+NEST_VARIABLE = "NESTLING_NEST"
+NEST_HERE = "nest.nest"
+TIMEOUT = 30
+
+nest_option = click.option(
+    "--nest",
+    metavar="PATH",
+    envvar=NEST_VARIABLE,
+    help=f"The nest; else ${NEST_VARIABLE}, else ./{NEST_HERE} if it exists.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md).")
+timeout_option = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    default=TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for another process that is writing.",
+)
+
+
+def on_a_nest(command: Command) -> Command:
+    """``--nest``, ``--timeout`` and ``--json``, for a command that works on a nest."""
+    return nest_option(timeout_option(json_option(command)))
+
+
+def filtered(command: Command) -> Command:
+    """``--where``."""
+    return click.option(
+        "--where",
+        metavar="FILTER",
+        multiple=True,
+        help='A metadata filter: KEY=VALUE, or JSON such as \'{"year": {"$gte": 2020}}\'. Given again: all hold.',
+    )(command)
+
+
+def gated(command: Command) -> Command:
+    """``--min-similarity`` and ``--min-coverage``."""
+    similarity = click.option(
+        "--min-similarity",
+        type=float,
+        metavar="N",
+        help="Leave out passages whose best child's cosine to the query is below it, -1 to 1.",
+    )
+    coverage = click.option(
+        "--min-coverage",
+        type=float,
+        metavar="N",
+        help="Leave out passages that hold less of the query's IDF weight, 0 to 1.",
+    )
+    return similarity(coverage(command))
+
+
+def located(nest: str | None) -> str:
+    """The path of the nest to read.
+
+    Raises:
+        NotFoundError: None is named and there is none here.
+    """
+    if nest:
+        return nest
+    if Path(NEST_HERE).exists():
+        return NEST_HERE
+    raise nestling.NotFoundError(
+        f"no nest is named, and there is no ./{NEST_HERE}; make one with `nestling add PATH…`,"
+        f" or name one with --nest or {NEST_VARIABLE}"
+    )
+
+
+def filter_of(given: tuple[str, ...]) -> Mapping[str, Any] | None:
+    """The filters given with ``--where``, as one.
+
+    Raises:
+        FilterError: One is neither a JSON object nor KEY=VALUE.
+    """
+    filters = [_filter(text) for text in given]
+    if len(filters) < 2:
+        return filters[0] if filters else None
+    return {"$and": filters}
+
+
+def _filter(text: str) -> Mapping[str, Any]:
+    if not text.lstrip().startswith("{"):
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise nestling.FilterError(
+                f"--where {text}: neither KEY=VALUE nor a JSON object; write --where tenant=acme"
+            )
+        return {key: _value(value)}
+    try:
+        found: Mapping[str, Any] = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise nestling.FilterError(
+            f'--where {text}: not JSON ({error}); write --where \'{{"tenant": "acme"}}\''
+        ) from error
+    return found
+
+
+def _value(text: str) -> str | int | float | bool | None:
+    """A number, true, false, null or quoted text as in JSON; anything else is text as it stands."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if value is None or isinstance(value, str | int | float | bool) else text

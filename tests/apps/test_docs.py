@@ -1,0 +1,108 @@
+"""The pages of the command line say what it does."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Run
+
+from nestling.apps import wire
+from nestling.apps.cli import main
+
+ROOT = Path(__file__).parents[2]
+# objects whose names are the user's, not ours
+FREE = {"metadata", "languages", "votes", "dropped"}
+
+COMMANDS = {
+    "search": ["search", "topic2"],
+    "context": ["context", "topic2"],
+    "show": ["show", "manual.md"],
+    "list": ["list"],
+    "add": ["add", "a.txt", "nothing.txt"],
+    "remove": ["remove", "nothing"],
+    "stats": ["stats"],
+    "check": ["check"],
+    "errors": ["list", "--where", "broken"],
+}
+
+
+def examples(section: str) -> list[Any]:
+    """The JSON examples of a section of docs/json.md."""
+    page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+    text = page.split(f"\n## {section}\n")[1].split("\n## ")[0]
+    return [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+
+
+def shape(value: Any) -> Any:
+    """The names in a JSON value, with what is under them; lists by their first item, if they have one."""
+    if isinstance(value, dict):
+        return {key: "free" if key in FREE else shape(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shape(value[0])] if value and isinstance(value[0], dict) else []
+    return "value"
+
+
+def agree(documented: Any, produced: Any) -> bool:
+    """Whether two shapes have the same names; a list that is empty in one of them says nothing."""
+    if isinstance(documented, dict) and isinstance(produced, dict):
+        return documented.keys() == produced.keys() and all(
+            agree(documented[key], produced[key]) for key in documented
+        )
+    if isinstance(documented, list) and isinstance(produced, list):
+        return not documented or not produced or agree(documented[0], produced[0])
+    return bool(documented == produced)
+
+
+@pytest.mark.parametrize("section", COMMANDS)
+def test_json_page_has_the_names_that_are_produced(run: Run, manual: str, section: str) -> None:
+    """Every example has exactly the names, in the order, of what the command prints."""
+    Path("a.txt").write_text("A text.")
+    produced = json.loads(run(*COMMANDS[section], "--json").stdout)
+    documented = examples(section)[0]
+    assert list(documented) == list(produced)
+    assert agree(shape(documented), shape(produced)), (shape(documented), shape(produced))
+
+
+def test_json_page_has_the_names_of_an_explanation(run: Run, manual: str) -> None:
+    """The explanation, its votes, and an interrupted add are as documented."""
+    produced = json.loads(run("search", "topic2", "--explain", "--json").stdout)
+    documented = examples("search")[1]
+    assert agree(shape(documented), shape(produced))
+    vote = documented["explanation"]["votes"]["dosage.md§3"][0]
+    assert vote.keys() == next(iter(produced["explanation"]["votes"].values()))[0].keys()
+
+
+def test_json_page_has_a_section_for_every_command() -> None:
+    """No command is left out."""
+    page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == {*main.commands, "errors"}
+
+
+def test_json_cannot_steer_a_terminal() -> None:
+    """Controls are escaped in both forms of the output, and the value is the same when read back."""
+    value = {"a": "\x1b[1m\x7f\x9b\u202e é 中"}
+    for ascii_only in (False, True):
+        text = wire.dumps(value, ascii_only)
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text)
+        assert json.loads(text) == value
+
+
+def test_cli_page_is_up_to_date() -> None:
+    """docs/cli.md is what scripts/cli_reference.py makes of the commands."""
+    script = [sys.executable, str(ROOT / "scripts" / "cli_reference.py"), "--check"]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", list(main.commands))
+def test_help_has_an_example(run: Run, name: str) -> None:
+    """Every command explains itself and gives an example that can be read by it."""
+    text = run(name, "--help").stdout
+    assert f"Example: nestling {name}" in text
+    assert "--json" in text
