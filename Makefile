@@ -1,0 +1,52 @@
+# Two commands matter: `make demo` and `make test`. Both set up everything they need in .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow check format bench model clean
+
+help: ## Say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(VENV)/.user: pyproject.toml scripts/make_venv.sh
+	@sh scripts/make_venv.sh "$(PYTHON)" $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.user
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.user ## Build a nest from the Python reference and ask it three questions
+	@$(BIN)/nestling demo
+
+test: $(VENV)/.dev ## Run the tests (ARGS="-k name" passes arguments on)
+	@$(BIN)/python -m pytest -m "not slow" $(ARGS)
+
+test-slow: $(VENV)/.dev ## Run the tests that take minutes
+	@$(BIN)/python -m pytest -m slow $(ARGS)
+
+check: $(VENV)/.dev ## Lint, types, and generated documents
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/python scripts/cli_reference.py --check
+
+format: $(VENV)/.dev ## Format the code, and write the generated documents anew
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+	@$(BIN)/python scripts/cli_reference.py
+
+bench: $(VENV)/.dev ## Measure speed, and (with the corpora beside the project) what is found
+	@$(BIN)/python benchmarks/speed.py
+	@$(BIN)/python benchmarks/split.py
+	@$(BIN)/python benchmarks/evidence.py
+	@$(BIN)/python benchmarks/ranking.py
+
+model: $(VENV)/.dev ## Make the built-in model's file anew from its published weights
+	@$(BIN)/python scripts/build_model.py
+
+clean: ## Remove what the other commands made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.nest demo.nest-wal demo.nest-shm
