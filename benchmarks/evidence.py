@@ -2,7 +2,8 @@
 
     python benchmarks/evidence.py [--limit N] [--overhead] [CORPUS ...]
 
-Every row ranks the same children of the same nest with the same model. A figure is the mean, over questions and
+Every row ranks children cut at the same places with the same model; the first two embed them bare, as the usual
+parent-document retrievers do, the others with their title and heading path in front. A figure is the mean, over questions and
 over budgets of 500, 1,000, 2,000 and 4,000 tokens, of the share of the gold characters that are shown.
 By default a budget counts the documents' text only, for all rows alike; with ``--overhead`` Nestling's rows also
 pay for their cite markers, titles and headings, as `Nest.context` does (only the lent row).
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
+from unittest.mock import patch
 
 import corpora
 import numpy as np
@@ -59,11 +61,15 @@ def measure(corpus: corpora.Corpus, overhead: bool) -> dict[str, float]:
     """The rows of the table for one corpus."""
     nest = nestling.open(":memory:")
     nest.add(corpus.documents)
+    with patch("nestling.ingest.split.lead", return_value=""):
+        bare = nestling.open(":memory:", embedder=nest.embedder)
+        bare.add(corpus.documents)
     embed = nest.embedder.embed_queries
     remembered = lru_cache(maxsize=8)(lambda text: embed([text]))
     ways: dict[str, Callable[[str, int], Iterable[Span]]] = {
-        "dense children → parents": lambda q, b: whole_parents(nest, corpus, q, b, lexical=False),
-        "dense + BM25 (RRF) → parents": lambda q, b: whole_parents(nest, corpus, q, b, lexical=True),
+        "dense children → parents": lambda q, b: whole_parents(bare, q, b, lexical=False),
+        "dense + BM25 (RRF) → parents": lambda q, b: whole_parents(bare, q, b, lexical=True),
+        "the same, with titles and headings": lambda q, b: whole_parents(nest, q, b, lexical=True),
         "every level votes": lambda q, b: packed(nest, q, b, 0.0, overhead),
         "every level votes, lent": lambda q, b: packed(nest, q, b, fuse.LENT, overhead),
     }

@@ -162,9 +162,8 @@ class StoreContract:
         with store.view() as view:
             rows = view.nearest("parent", query("x"), 10, None).rows
             names = {row: parent.id for row, parent in view.parents(rows.tolist()).items()}
-            found = dict(
-                zip((names[row] for row in rows.tolist()), view.coverage(terms("rare common"), rows, strict=True))
-            )
+            shares = view.coverage(terms("rare common"), rows)
+            found = dict(zip((names[row] for row in rows.tolist()), shares, strict=True))
             absent = view.coverage(terms("absent"), rows)
         assert found["a"] == 1
         assert found["c"] > found["b"] == found["d"] > 0

@@ -146,11 +146,11 @@ def _pieces(parents: Parents, order: list[Shown]) -> tuple[Piece, ...]:
 
 
 def _passages(view: View, found: Found, parents: Parents, order: list[Shown]) -> tuple[Passage, ...]:
-    places = {int(row): place for place, row in enumerate(found.ranking.parent)}
-    result = []
-    for part in order:
-        stored = parents.at(part.index)
-        place = places[stored.row]
-        similarity, coverage = measure(view, found, place, place + 1).at(0)
-        result.append(passage(found, stored, place, similarity, coverage))
-    return tuple(result)
+    place_of = {row: place for place, row in enumerate(found.ranking.parent.tolist())}
+    stored = [parents.at(part.index) for part in order]
+    places = np.array([place_of[parent.row] for parent in stored], np.int64)
+    signals = measure(view, found, places)
+    return tuple(
+        passage(found, parent, int(place), *signals.at(i))
+        for i, (parent, place) in enumerate(zip(stored, places, strict=True))
+    )

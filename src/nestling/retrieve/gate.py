@@ -8,7 +8,7 @@ import numpy as np
 
 from nestling.errors import SettingError
 from nestling.retrieve.find import Found
-from nestling.view import Scores, View
+from nestling.view import Rows, Scores, View
 
 # Parents measured at once while the gate looks for enough that pass.
 STEP = 64
@@ -64,18 +64,16 @@ class Signals:
         return similarity, float(self.coverage[index])
 
 
-def measure(view: View, found: Found, first: int, last: int) -> Signals:
-    """The signals of the ranked parents from ``first`` to ``last``."""
+def measure(view: View, found: Found, places: Rows) -> Signals:
+    """The signals of the ranked parents at these places."""
     ranking = found.ranking
-    parents = ranking.parent[first:last]
-    coverage = view.coverage(found.question.terms, parents)
-    if found.question.vector is None or not len(parents):
+    coverage = view.coverage(found.question.terms, ranking.parent[places])
+    if found.question.vector is None or not len(places):
         return Signals(None, coverage)
-    sizes = (ranking.last - ranking.first)[first:last]
-    bounds = zip(ranking.first[first:last], ranking.last[first:last], strict=True)
-    members = np.concatenate([np.arange(a, b) for a, b in bounds])
-    similarities = view.similarity(found.question.vector, found.family.child[members])
-    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    bounds = zip(ranking.first[places].tolist(), ranking.last[places].tolist(), strict=True)
+    members = [np.arange(first, last) for first, last in bounds]
+    similarities = view.similarity(found.question.vector, found.family.child[np.concatenate(members)])
+    starts = np.cumsum([0, *(len(run) for run in members[:-1])])
     return Signals(np.maximum.reduceat(similarities, starts), coverage)
 
 
@@ -92,13 +90,14 @@ def passing(view: View, found: Found, gate: Gate, offset: int, k: int) -> Passed
     """The ranked parents ``offset`` to ``offset + k`` of those that pass, best first."""
     total = len(found.ranking.parent)
     if gate.open:
-        signals = measure(view, found, offset, offset + k)
-        places = [(offset + i, *signals.at(i)) for i in range(len(signals.coverage))]
+        wanted = np.arange(offset, max(offset, min(offset + k, total)))
+        signals = measure(view, found, wanted)
+        places = [(place, *signals.at(i)) for i, place in enumerate(wanted.tolist())]
         return Passed(places, {}, (None, 0.0))
     places, refused = [], {}
     similarity, coverage = None, 0.0
     for first in range(0, total, STEP):
-        signals = measure(view, found, first, min(first + STEP, total))
+        signals = measure(view, found, np.arange(first, min(first + STEP, total)))
         for i in range(len(signals.coverage)):
             seen = signals.at(i)
             coverage = max(coverage, seen[1])

@@ -6,9 +6,11 @@ Lucene, ``ln(1 + (N - n + 0.5) / (n + 0.5))``, which is never negative.
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,14 +34,12 @@ class Postings:
     @classmethod
     def read(cls, db: sqlite3.Connection, layout: Layout, forms: tuple[str, ...]) -> Postings:
         """The postings of a word in all its forms together."""
-        query = "SELECT doc, count(*) FROM postings WHERE term = ? GROUP BY doc"
-        found = np.array(
-            [row for form in dict.fromkeys(forms) for row in db.execute(query, (form,))], np.int64
-        ).reshape(-1, 2)
-        rows, inverse = np.unique(found[:, 0], return_inverse=True)
-        counts = np.bincount(inverse, found[:, 1], len(rows)).astype(np.float64)
+        # as one value: a row for each occurrence would take longer than all the rest
+        query = "SELECT json_group_array(doc) FROM postings WHERE term = ?"
+        found = [json.loads(db.execute(query, (form,)).fetchone()[0]) for form in dict.fromkeys(forms)]
+        rows, counts = np.unique(np.array([*chain(*found)], np.int64), return_counts=True)
         known = np.isin(rows, layout.child.row)
-        return cls(layout.child.positions(rows[known]), counts[known])
+        return cls(layout.child.positions(rows[known]), counts[known].astype(np.float64))
 
     def at(self, layout: Layout, level: Level) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Positions of the rows of a level that hold the word, and how often."""

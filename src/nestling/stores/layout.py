@@ -18,7 +18,7 @@ from nestling.view import Rows, Scores, Vectors
 
 Codes = NDArray[np.int8]
 # Children scanned at once: their float32 copy stays in the processor's cache.
-BLOCK = 2048
+BLOCK = 512
 # After this many changes a fresh read of everything is cheaper than following the log.
 CATCH_UP = 2000
 

@@ -20,6 +20,7 @@ CREATE TABLE documents (
     characters INTEGER NOT NULL,     -- code points in text (SQLite's length() stops at a NUL)
     text     TEXT NOT NULL           -- last, so that reading the other columns does not read it
 );
+CREATE INDEX documents_language ON documents (language);
 
 -- The units that are read and cited; those of a document cover its text, in row order.
 CREATE TABLE parents (

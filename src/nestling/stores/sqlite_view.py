@@ -46,8 +46,8 @@ class SQLiteView:
         if not len(positions) or n < 1:
             return Ranked(np.zeros(0, np.int64), np.zeros(0))
         rough = rows.scan(vector, positions if where is not None else None)
-        # a code is off by .002 of cosine: twice the list and some hold all that could belong in it
-        kept = _at_least(rough, 2 * n + 100)
+        # codes are off by less than .002 of cosine: this much more than the list holds all that could belong in it
+        kept = _at_least(rough, n + n // 2 + 50)
         positions = positions[kept]
         scores = self._exact(level, vector, rows.row[positions])
         best = self._layout.best(level, positions, scores, n)
