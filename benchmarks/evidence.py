@@ -3,10 +3,10 @@
     python benchmarks/evidence.py [--limit N] [--overhead] [CORPUS ...]
 
 Every row ranks children cut at the same places with the same model; the first two embed them bare, as the usual
-parent-document retrievers do, the others with their title and heading path in front. A figure is the mean, over questions and
-over budgets of 500, 1,000, 2,000 and 4,000 tokens, of the share of the gold characters that are shown.
-By default a budget counts the documents' text only, for all rows alike; with ``--overhead`` Nestling's rows also
-pay for their cite markers, titles and headings, as `Nest.context` does (only the lent row).
+parent-document retrievers do, the others with their title and heading path in front. A figure is the mean, over
+questions and over budgets of 500, 1,000, 2,000 and 4,000 tokens, of the share of the gold characters shown.
+By default a budget counts the documents' text only, for all rows alike; with ``--overhead`` the last row also pays
+for cite markers, titles and headings, as `Nest.context` does.
 """
 
 from __future__ import annotations
@@ -98,9 +98,7 @@ def packed(nest: Nest, query: str, budget: int, lent: float, overhead: bool) -> 
         return [(parents.at(part.index).document_id, *span) for part in order for span in part.spans]
 
 
-def whole_parents(
-    nest: Nest, corpus: corpora.Corpus, query: str, budget: int, *, lexical: bool
-) -> list[Span]:
+def whole_parents(nest: Nest, query: str, budget: int, *, lexical: bool) -> list[Span]:
     """Children by similarity, or by the reciprocal ranks of both channels, each replaced by its parent."""
     with nest._store.view() as view:
         question = nest._question(view, query)
