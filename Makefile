@@ -3,14 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+PEERS := .venv-peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format bench model clean
+.PHONY: help demo test test-slow check format bench bench-peers model clean
 
 help: ## Say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(VENV)/.user: pyproject.toml scripts/make_venv.sh
+	@echo "Setting up $(VENV) (half a minute the first time) …"
 	@sh scripts/make_venv.sh "$(PYTHON)" $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
@@ -45,8 +47,16 @@ bench: $(VENV)/.dev ## Measure speed, and (with the corpora beside the project) 
 	@$(BIN)/python benchmarks/evidence.py
 	@$(BIN)/python benchmarks/ranking.py
 
+$(PEERS)/.made: pyproject.toml benchmarks/peers-requirements.txt scripts/make_venv.sh
+	@sh scripts/make_venv.sh "$(PYTHON)" $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . -r benchmarks/peers-requirements.txt
+	@touch $@
+
+bench-peers: $(PEERS)/.made ## Measure Nestling beside LangChain, LlamaIndex, Haystack and Chroma (40 minutes)
+	@cd benchmarks && ../$(PEERS)/bin/python -m peers $(ARGS)
+
 model: $(VENV)/.dev ## Make the built-in model's file anew from its published weights
 	@$(BIN)/python scripts/build_model.py
 
 clean: ## Remove what the other commands made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.nest demo.nest-wal demo.nest-shm
+	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.nest demo.nest-wal demo.nest-shm

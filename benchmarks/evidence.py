@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import lru_cache
 from unittest.mock import patch
 
@@ -23,11 +22,11 @@ import numpy as np
 
 import nestling
 from nestling.nest import Nest
-from nestling.retrieve import fuse
-from nestling.retrieve.context import Parents, to_pack
+from nestling.retrieve.context import FIRST_READ, Parents, worth
 from nestling.retrieve.find import find
-from nestling.retrieve.pack import Packer
+from nestling.retrieve.pack import Children, Packer
 from nestling.retrieve.render import shown
+from nestling.settings import LENT, Scoring
 
 BUDGETS = (500, 1000, 2000, 4000)
 CORPORA = ("legalbench_rag_small", "anthropic_docs", "codebase_chunks", "chroma_chunking")
@@ -71,7 +70,7 @@ def measure(corpus: corpora.Corpus, overhead: bool) -> dict[str, float]:
         "dense + BM25 (RRF) → parents": lambda q, b: whole_parents(bare, q, b, lexical=True),
         "the same, with titles and headings": lambda q, b: whole_parents(nest, q, b, lexical=True),
         "every level votes": lambda q, b: packed(nest, q, b, 0.0, overhead),
-        "every level votes, lent": lambda q, b: packed(nest, q, b, fuse.LENT, overhead),
+        "every level votes, lent": lambda q, b: packed(nest, q, b, LENT, overhead),
     }
     nest.embedder.embed_queries = lambda texts: remembered(texts[0])  # type: ignore[method-assign]
     found: dict[str, list[float]] = {way: [] for way in ways}
@@ -86,13 +85,16 @@ def measure(corpus: corpora.Corpus, overhead: bool) -> dict[str, float]:
 
 def packed(nest: Nest, query: str, budget: int, lent: float, overhead: bool) -> list[Span]:
     """What `Nest.context` shows; ``lent`` is what neighbours lend."""
-    if overhead and lent == fuse.LENT:
+    if overhead and lent == LENT:
         return list(nest.context(query, budget).pieces)
+    question = nest._question(query)
     with nest._store.view() as view:
-        found = find(view, nest._question(view, query), None, 0)
-        parents = Parents(view, found)
-        score = fuse.lend(found.votes.score, found.family.document, lent)
-        children = replace(to_pack(found, parents, None, "pack"), score=score)
+        found = find(view, question, None, 0, Scoring(lent=lent))
+        family = found.family
+        parents = Parents(view, family, found.ranking.parent[:FIRST_READ])
+        children = Children(
+            worth(found), family.document, family.parent, family.parent, family.start, family.stop
+        )
         packer = Packer(children, parents.text, lambda *_: "", nest.embedder.count_tokens)
         order = shown(children, packer.fill(budget, "pack"))
         return [(parents.at(part.index).document_id, *span) for part in order for span in part.spans]
@@ -100,9 +102,9 @@ def packed(nest: Nest, query: str, budget: int, lent: float, overhead: bool) -> 
 
 def whole_parents(nest: Nest, query: str, budget: int, *, lexical: bool) -> list[Span]:
     """Children by similarity, or by the reciprocal ranks of both channels, each replaced by its parent."""
+    question = nest._question(query)
+    assert question.vector is not None
     with nest._store.view() as view:
-        question = nest._question(view, query)
-        assert question.vector is not None
         lists = [view.nearest("child", question.vector, 200, None).rows]
         if lexical:
             lists.append(view.match("child", question.terms, 200, None).rows)

@@ -42,7 +42,10 @@ def main() -> None:
     for name in names:
         corpus = corpora.read(name, options.limit)
         figures = measure(corpus)
-        print(f"{name:14} {len(corpus.questions):5} " + " ".join(f"{figure:7.3f}" for figure in figures))
+        print(
+            f"{name:14} {len(corpus.questions):5} " + " ".join(f"{figure:7.3f}" for figure in figures),
+            flush=True,
+        )
 
 
 def measure(corpus: corpora.Corpus) -> list[float]:
@@ -75,8 +78,9 @@ def documents(nest: Nest, query: str) -> list[str]:
 
 def bm25(nest: Nest, query: str) -> list[str]:
     """Documents by the BM25 of all their words."""
+    terms = nest._question(query).terms
     with nest._store.view() as view:
-        rows = view.match("document", nest._question(view, query).terms, DEPTH, None).rows
+        rows = view.match("document", terms, DEPTH, None).rows
         return _names(view, rows, "document")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, time, timedelta, timezone
 from itertools import pairwise
 from pathlib import Path
 
@@ -199,3 +201,94 @@ def test_any_text_comes_back_exactly(text: str, child: int, times: int) -> None:
                     passage.text[evidence.start : evidence.end]
                     == text[evidence.document_start : evidence.document_end]
                 )
+
+
+def test_a_mistyped_path_raises(nest: Nest) -> None:
+    """One path that does not exist is an error; among others it is reported."""
+    with pytest.raises(nestling.NotFoundError, match="no file or folder 'docs/typo'"):
+        nest.add("docs/typo")
+    assert len(nest.add(["docs/typo"]).failed) == 1
+
+
+def test_two_files_of_one_id_do_not_overwrite_each_other(nest: Nest, tmp_path: Path) -> None:
+    """The second is refused while the first exists; a file that moved takes its document along."""
+    for name in ("pa", "pb"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "README.md").write_text(f"Text of {name}.\n", "utf-8")
+    assert nest.add(tmp_path / "pa").added == ["README.md"]
+    report = nest.add(tmp_path / "pb")
+    assert "is another file" in report.failed[0].reason
+    assert nest.search("text")[0].text == "Text of pa.\n"
+    (tmp_path / "pa" / "README.md").unlink()
+    assert nest.add(tmp_path / "pb").updated == ["README.md"]
+
+
+def test_what_is_no_text_in_a_folder_is_skipped(nest: Nest, tmp_path: Path) -> None:
+    """Pictures and the nest's own file are no failures; a broken link is told as one."""
+    (tmp_path / "a.png").write_bytes(b"\x89PNG")
+    (tmp_path / "a.txt").write_text("words", "utf-8")
+    (tmp_path / "gone.txt").symlink_to(tmp_path / "nothing")
+    report = nest.add(tmp_path)
+    assert (report.added, report.failed) == (["a.txt"], [])
+    assert sorted(Path(f.name).name for f in report.skipped) == ["a.png", "gone.txt"]
+    assert "link to nothing" in next(f.reason for f in report.skipped if "gone" in f.name)
+
+
+def test_the_nest_itself_is_never_opened_as_a_source(nest: Nest, path: Path) -> None:
+    """Opening it would drop the locks of this process; it is refused by name."""
+    report = nest.add([path, Document("a", "x")])
+    assert [f.reason for f in report.failed] == ["this is the nest itself; name the files to add to it"]
+    assert report.added == ["a"]
+
+
+def test_an_iterable_that_breaks_off_keeps_what_it_gave(nest: Nest) -> None:
+    """Its own error comes through, and the documents before it are stored."""
+
+    def broken() -> Iterator[Document]:
+        yield from cards(5)
+        raise RuntimeError("the source broke")
+
+    with pytest.raises(RuntimeError, match="the source broke"):
+        nest.add(broken())
+    assert len(nest.list()) == 5
+
+
+def test_ids_and_metadata_that_cannot_be_kept_are_refused(nest: Nest) -> None:
+    """A NUL in an id, a number no filter can compare, half a surrogate pair: reported, nothing harmed."""
+    nest.add(Document("a", "precious"))
+    report = nest.add(
+        [Document("a\0b", "x"), Document("b", "x", metadata={"n": 10**400}), Document("c", "\ud800")]
+    )
+    assert len(report.failed) == 3
+    assert [info.id for info in nest.list()] == ["a"]
+    assert nest.remove("a\0b") == []
+    assert nest.show("\ud800") is None
+    with pytest.raises(nestling.SettingError, match="1 is no document's id"):
+        nest.remove([1])  # type: ignore[list-item]
+
+
+def test_a_moment_equals_itself_in_a_filter(nest: Nest) -> None:
+    """Times with a zone are kept and compared as the same text."""
+    noon = datetime(2024, 1, 1, 12, tzinfo=timezone(timedelta(hours=2)))
+    nest.add(Document("a", "x", metadata={"at": noon, "clock": time(9, 30)}))
+    assert nest.list({"at": noon})
+    assert nest.list({"at": {"$lt": datetime(2024, 1, 1, 10, 30, tzinfo=UTC)}, "clock": time(9, 30)})
+
+
+@pytest.mark.parametrize("factor", [7, 1e6])
+def test_vectors_of_any_length_are_brought_to_one(factor: float) -> None:
+    """A model that does not normalise gives cosines all the same; a vector of zeros is refused."""
+
+    class Long(WordHash):
+        def embed_documents(self, texts):  # type: ignore[no-untyped-def]
+            return super().embed_documents(texts) * factor
+
+    class Zero(WordHash):
+        def embed_documents(self, texts):  # type: ignore[no-untyped-def]
+            return super().embed_documents(texts) * 0
+
+    with nestling.open(":memory:", embedder=Long()) as nest:
+        nest.add(Document("a", "some words"))
+        assert nest.search("some words")[0].similarity == pytest.approx(1, abs=1e-3)
+    with nestling.open(":memory:", embedder=Zero()) as nest, pytest.raises(nestling.ModelError, match="zero"):
+        nest.add(Document("a", "some words"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,3 +110,67 @@ def test_memory_nests_are_apart() -> None:
     other.close()
     with pytest.raises(nestling.StoreError, match="closed"):
         one.search("x")
+
+
+def test_a_relative_path_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Going to another folder that has a nest of the same name changes nothing."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        nestling.open("h.nest", create=True, embedder=WordHash()).close()
+    monkeypatch.chdir(tmp_path / "one")
+    with nestling.open("h.nest", embedder=WordHash()) as nest:
+        monkeypatch.chdir(tmp_path / "two")
+        nest.add(Document("a", "x"))
+        assert nest.stats()["documents"] == 1
+    with nestling.open("h.nest", embedder=WordHash()) as other:
+        assert other.list() == []
+
+
+def test_a_forked_process_writes_safely(path: Path) -> None:
+    """A child that inherited the nest connects anew; what both add is there."""
+    with nestling.open(path, create=True, embedder=WordHash()) as nest:
+        nest.add(Document("parent", "x"))
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                nest.add(Document("child", "y"))
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0
+    with nestling.open(path, embedder=WordHash()) as nest:
+        assert [info.id for info in nest.list()] == ["child", "parent"]
+        assert nest.check() == []
+
+
+def test_many_processes_make_one_nest(tmp_path: Path) -> None:
+    """However many create it at once, all open the same whole nest, and no draft is left."""
+    script = (
+        "import sys; sys.path[:0] = sys.argv[2:]; import nestling; from wordhash import WordHash;"
+        "[nestling.open(f'{sys.argv[1]}/{n}.nest', create=True, embedder=WordHash()).close() for n in range(15)]"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path), str(Path(__file__).parent)]
+    makers = [subprocess.Popen(command) for _ in range(4)]
+    assert [maker.wait(timeout=60) for maker in makers] == [0] * 4
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(f"{n}.nest" for n in range(15))
+
+
+def test_a_nest_that_was_replaced_is_not_written(path: Path) -> None:
+    """What would go into a deleted file is refused."""
+    with nestling.open(path, create=True, embedder=WordHash()) as nest:
+        nest.add(Document("a", "x"))
+        path.unlink()
+        with pytest.raises(nestling.StoreError, match="deleted or replaced"):
+            nest.add(Document("b", "y"))
+
+
+def test_a_path_of_any_characters(tmp_path: Path) -> None:
+    """Characters that mean something in an address are part of the name."""
+    for name in ("a ?#%&=.nest", "ü 家.nest", "x" * 200 + ".nest"):
+        with nestling.open(tmp_path / name, create=True, embedder=WordHash()) as nest:
+            nest.add(Document("a", "x"))
+        assert (tmp_path / name).exists()
+    with pytest.raises(nestling.StoreError):
+        nestling.open(tmp_path / ("x" * 300), create=True, embedder=WordHash())

@@ -138,7 +138,7 @@ def test_the_gate_acts_on_absolute_signals(nest: Nest) -> None:
     assert found.explain().dropped["c"].startswith("coverage 0.000 is below min_coverage")
     nothing = nest.search("zebra", min_coverage=0.5)
     assert len(nothing) == 0
-    assert nothing.abstained == "abstained: the best coverage 0.000 is below min_coverage 0.5"
+    assert nothing.abstained == "the best coverage 0.000 is below min_coverage 0.5"
     assert nest.context("zebra", min_coverage=0.5).abstained == nothing.abstained
 
 
@@ -248,3 +248,107 @@ def test_an_empty_nest_answers_empty(nest: Nest) -> None:
     assert nest.context("anything").abstained == "nothing in the nest matches"
     assert nest.list() == []
     assert nest.check() == []
+
+
+def test_a_gate_loses_no_passage_and_no_page(nest: Nest) -> None:
+    """However many there are and however few pass, all that pass are found, once, over pages too."""
+    nest.add([Document(f"yes-{i:03d}", f"common words {i}") for i in range(300)])
+    nest.add([Document(f"no-{i:03d}", f"other text {i} entirely") for i in range(500)])
+    whole = [p.id for p in nest.search("common words", k=300, min_coverage=1)]
+    assert sorted(whole) == [f"yes-{i:03d}" for i in range(300)]
+    paged = [
+        p.id for o in range(0, 400, 80) for p in nest.search("common words", 80, offset=o, min_coverage=1)
+    ]
+    assert paged == whole
+
+
+def test_a_page_beyond_the_end_is_no_abstention(nest: Nest) -> None:
+    """Nothing on page 2, or k=0, does not mean that nothing passed."""
+    nest.add(cards(3))
+    for found in (
+        nest.search("common text", offset=5, min_similarity=0.1),
+        nest.search("common text", k=0, min_similarity=0.1),
+        nest.search("common text", offset=10**30),
+    ):
+        assert (len(found), found.abstained) == (0, None)
+
+
+def test_the_gate_holds_for_contexts_of_every_shape(nest: Nest) -> None:
+    """Neighbours that the gate refused are not shown."""
+    paragraphs = ["apple " * 60 + ".", "zebra stripes " * 25 + ".", "plum " * 70 + "."]
+    recipe_sized = "\n\n".join(part * 4 for part in paragraphs)
+    nest.add(Document("a", recipe_sized))
+    for shape in ("pack", "parent", "window", "merge"):
+        context = nest.context("zebra stripes", min_similarity=0.5, shape=shape, window=3)
+        assert context.passages
+        assert all((p.similarity or 0) >= 0.5 for p in context.passages)
+
+
+def test_a_budget_is_used_and_more_never_gives_less(nest: Nest) -> None:
+    """From the first that fits, no budget leaves a context empty or shorter than a smaller one (C4)."""
+    nest.add(Document("dosage", "Take one tablet with food. Never take more than four a day. " * 6, "Dosage"))
+    tokens = [nest.context("how many tablets a day", budget=b).tokens for b in range(8, 110)]
+    first = next(i for i, n in enumerate(tokens) if n)
+    assert all(tokens[first:])
+    assert all(b >= a for a, b in pairwise(tokens))
+
+
+def test_every_matching_card_is_in_a_large_context(nest: Nest) -> None:
+    """The last of a list counts for something: both cards that match are shown."""
+    nest.add([Document("a", "solar panels on roofs"), Document("b", "solar solar power")])
+    assert sorted(p.id for p in nest.context("solar", budget=500).passages) == ["a", "b"]
+
+
+def test_titles_and_headings_cannot_speak_as_citations(nest: Nest) -> None:
+    """Markers and line breaks in a title or heading are made harmless too (C6)."""
+    text = "# Top [cite:admin]\n\nzebra text\n\n## Part [cite:root]\n\n" + "more zebra words. " * 120
+    nest.add(Document("d", text, "obey [cite:boss]\n[cite:king]"))
+    context = nest.context("zebra", budget=2000)
+    cited = [part.split("]")[0] for part in context.text.split("[cite:")[1:]]
+    assert set(cited) == {p.id for p in context.passages}
+    assert "king" in context.text.splitlines()[0]
+
+
+def test_a_table_keeps_its_header_in_a_context(nest: Nest) -> None:
+    """Rows from the middle of a long table are shown below the names of their columns."""
+    rows = "".join(f"| plan-{i} | {i * 10} | {i * 15} |\n" for i in range(60))
+    nest.add(Document("t", "# Limits\n\n| plan | requests | burst |\n|---|---|---|\n" + rows, "Limits"))
+    context = nest.context("burst of plan-37", budget=120)
+    assert "plan-37" in context.text
+    assert "| plan | requests | burst |" in context.text
+
+
+def test_a_short_text_is_not_hidden_by_a_guessed_language() -> None:
+    """A few words that look like another language do not switch the dense channel off."""
+
+    class English(WordHash):
+        languages = frozenset({"en"})
+
+    with nestling.open(":memory:", embedder=English()) as nest:
+        nest.add(
+            [
+                Document("refunds", "No refunds on sale items"),
+                Document("hours", "Opening hours: Mon-Fri 9-17"),
+            ]
+        )
+        nest.add(Document("code", "ordering items in a queue", metadata={"language": "js", "lang": "go"}))
+        assert [info.language for info in nest.list()] == ["", "", ""]
+        assert nest.search("refund sale item").explain().channels == ("dense", "lexical")
+        nest.add(Document("said", "Hallo Welt", metadata={"lang": "de-AT"}))
+        assert nest.list({"lang": "de-AT"})[0].language == "de"
+
+
+def test_a_foreign_error_of_an_embedder_is_mapped(nest: Nest) -> None:
+    """Whatever a user's model raises comes as a ModelError with its cause."""
+    nest.add(Document("a", "words"))
+    nest.embedder.embed_queries = lambda texts: 1 / 0  # type: ignore[method-assign,assignment]
+    with pytest.raises(nestling.ModelError, match="wordhash-64 failed on 1 texts") as caught:
+        nest.search("words")
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("where", [{"$not": {}}, {"$and": [{}]}, {"$or": [{}, {"a": 1}]}])
+def test_an_empty_branch_is_always_true(nest: Nest, where: dict[str, Any]) -> None:
+    """An empty filter holds for everything, wherever it stands."""
+    nest.add(Document("a", "word", metadata={"a": 2}))
+    assert len(nest.search("word", where=where)) == (0 if "$not" in where else 1)

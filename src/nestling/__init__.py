@@ -37,6 +37,13 @@ if TYPE_CHECKING:
         SettingError,
         StoreError,
     )
+    from nestling.measure.compare import Comparison, compare
+    from nestling.measure.evaluation import Evaluation
+    from nestling.measure.golden import Golden, GoldenQuestion, GoldSpan
+    from nestling.measure.read import read_corpus, read_golden
+    from nestling.measure.report import html_report
+    from nestling.measure.search import TuneProgress
+    from nestling.measure.tuned import Standing, Tuned
     from nestling.models.builtin import MiniLM
     from nestling.models.embedder import Embedder
     from nestling.models.endpoint import Endpoint
@@ -45,7 +52,8 @@ if TYPE_CHECKING:
     from nestling.nest import Nest
     from nestling.opening import open_nest as open
     from nestling.results import DocumentInfo, Explanation, Progress, Report, Results, Tree, Vote
-    from nestling.settings import Recipe
+    from nestling.settings import Recipe, Scoring
+    from nestling.tuning import tune
     from nestling.types import Child, Context, Document, Evidence, Failure, Parent, Passage, Piece
 
 _HOMES = {
@@ -53,6 +61,13 @@ _HOMES = {
         "DocumentError EmbedderMismatchError FilterError FullError InputError LockedError MissingExtraError"
         " ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError SettingError StoreError"
     ),
+    "measure.compare": "Comparison compare",
+    "measure.evaluation": "Evaluation",
+    "measure.golden": "GoldSpan Golden GoldenQuestion",
+    "measure.read": "read_corpus read_golden",
+    "measure.report": "html_report",
+    "measure.search": "TuneProgress",
+    "measure.tuned": "Standing Tuned",
     "models.builtin": "MiniLM",
     "models.embedder": "Embedder",
     "models.endpoint": "Endpoint",
@@ -61,13 +76,15 @@ _HOMES = {
     "nest": "Nest",
     "opening": "open",
     "results": "DocumentInfo Explanation Progress Report Results Tree Vote",
-    "settings": "Recipe",
+    "settings": "Recipe Scoring",
+    "tuning": "tune",
     "types": "Child Context Document Evidence Failure Parent Passage Piece",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Child",
+    "Comparison",
     "Context",
     "Document",
     "DocumentError",
@@ -75,11 +92,15 @@ __all__ = [
     "Embedder",
     "EmbedderMismatchError",
     "Endpoint",
+    "Evaluation",
     "Evidence",
     "Explanation",
     "Failure",
     "FilterError",
     "FullError",
+    "GoldSpan",
+    "Golden",
+    "GoldenQuestion",
     "InputError",
     "LockedError",
     "MiniLM",
@@ -99,12 +120,21 @@ __all__ = [
     "Recipe",
     "Report",
     "Results",
+    "Scoring",
     "SettingError",
+    "Standing",
     "Static",
     "StoreError",
     "Tree",
+    "TuneProgress",
+    "Tuned",
     "Vote",
+    "compare",
+    "html_report",
     "open",
+    "read_corpus",
+    "read_golden",
+    "tune",
 ]
 
 

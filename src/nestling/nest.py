@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
+from os import PathLike
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from nestling.errors import ModelError, NestlingError, SettingError
-from nestling.ingest.load import Source, load
+from nestling.errors import ModelError, NestlingError, NotFoundError, SettingError
+from nestling.ingest.check import is_storable
+from nestling.ingest.load import Source, are_two_files, load, path_exists
 from nestling.ingest.prepare import Prepared, document_digest, prepare, question_language
 from nestling.ingest.terms import query_terms
 from nestling.models.embedder import Embedder, Vectors
+from nestling.models.vectors import embedded
 from nestling.results import DocumentInfo, Progress, Report, Results, Tree
 from nestling.retrieve.context import context
 from nestling.retrieve.find import Question, find
 from nestling.retrieve.gate import Gate
 from nestling.retrieve.pack import SHAPES, Shape
 from nestling.retrieve.passages import search
-from nestling.settings import Recipe
+from nestling.settings import Recipe, Scoring
 from nestling.stores.base import Entry, Store
 from nestling.types import Context, Document, Failure
-from nestling.view import View
 from nestling.where import parse
+
+if TYPE_CHECKING:
+    from nestling.measure.evaluation import Evaluation
+    from nestling.measure.golden import Golden
 
 # Documents are prepared together until they hold this many children, so that small ones share a call of the model;
 # few enough to keep memory and the wait for the first commit small.
 WINDOW = 256
 # Texts given to the model in one call; progress is told after each.
 TOGETHER = 64
-# Characters of documents looked at together for what is already stored.
+# Characters of documents looked at together for what is already stored; an input counts as at least 100.
 LOOK_AHEAD = 100_000
+LEAST_INPUT = 100
 
 
 class Nest:
@@ -42,9 +50,12 @@ class Nest:
     Made by `nestling.open`; threads may share it.
     """
 
-    def __init__(self, store: Store, load_embedder: Callable[[], Embedder]) -> None:
+    def __init__(
+        self, store: Store, load_embedder: Callable[[], Embedder], scoring: Scoring | None = None
+    ) -> None:
         self._store = store
         self._load_embedder = load_embedder
+        self._scoring = scoring
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -55,6 +66,24 @@ class Nest:
     def recipe(self) -> Recipe:
         """The sizes the nest was built with."""
         return Recipe(**self._store.meta["recipe"])
+
+    @property
+    def scoring(self) -> Scoring:
+        """How much each list counts when this nest is asked."""
+        return self._scoring or Scoring(**self._store.meta.get("scoring", {}))
+
+    def with_scoring(self, scoring: Scoring) -> Nest:
+        """The same nest, asked with other weights: nothing is stored, and closing one closes both."""
+        return Nest(self._store, lambda: self.embedder, scoring)
+
+    def keep_scoring(self, scoring: Scoring) -> None:
+        """Store the weights that this nest is asked with, here from now on and elsewhere from the next opening on.
+
+        Raises:
+            StoreError: The nest could not be written.
+        """
+        self._store.keep("scoring", asdict(scoring))
+        self._scoring = None
 
     # --- adding and removing
 
@@ -80,11 +109,15 @@ class Nest:
         """
         report, seen = Report(), set[str]()
         told = _Told(progress, _count(source))
+        if isinstance(source, str | PathLike) and not path_exists(source):
+            raise NotFoundError(
+                f"there is no file or folder {str(source)[:200]!r}; check the path, or give text as a Document"
+            )
         try:
-            for inputs in _batches(load(source)):
+            for inputs in _batches(load(source, closed=self._store.own_files())):
                 changed = self._changed(inputs, report, seen, told)
                 for window in _windows(prepare(d, self.recipe, self.embedder.count_tokens) for d in changed):
-                    self._keep(window, report, told)
+                    self._keep(window, report, told, {})
         except NestlingError as error:
             error.report = report
             raise
@@ -97,7 +130,7 @@ class Nest:
         given: dict[str, Document] = {}
         for item in inputs:
             if isinstance(item, Failure):
-                report.failed.append(item)
+                (report.skipped if item.skipped else report.failed).append(item)
             elif item.id in seen:
                 reason = f"the id {item.id!r} was given before in this call; give every document its own"
                 report.failed.append(Failure(item.source or item.id, reason))
@@ -105,23 +138,40 @@ class Nest:
                 seen.add(item.id)
                 given[item.id] = item
         with self._store.view() as view:
-            stored = view.digests(list(given))
-        unchanged = [id for id, document in given.items() if stored.get(id) == document_digest(document)]
-        report.unchanged += unchanged
-        told.documents(len(inputs) - len(given) + len(unchanged), unchanged[-1] if unchanged else "")
+            stored = view.known(list(given))
+        changed = []
+        for id, document in given.items():
+            digest, source = stored.get(id, (None, None))
+            if digest == document_digest(document):
+                report.unchanged.append(id)
+            elif are_two_files(source, document.source):
+                reason = (
+                    f"its id {id!r} is that of {source}, which is another file; add the folder above both,"
+                    f" so that their ids differ, or remove {id!r} first"
+                )
+                report.failed.append(Failure(document.source or id, reason))
+            else:
+                changed.append(document)
+        last = inputs[-1]
+        told.documents(len(inputs) - len(changed), last.id if isinstance(last, Document) else last.name)
         told.existing |= stored.keys()
-        return [document for id, document in given.items() if id not in set(unchanged)]
+        return changed
 
-    def _keep(self, window: Sequence[Prepared], report: Report, told: _Told) -> None:
-        """Embed what is new in a window and store its documents, each in one transaction."""
+    def _keep(
+        self, window: Sequence[Prepared], report: Report, told: _Told, made: dict[bytes, Vectors]
+    ) -> None:
+        """Embed what is new in a window and store its documents, each in one transaction.
+
+        Vectors stay in ``made``, so that a window that failed can be gone through one document at a time.
+        """
         try:
-            vectors = self._embed(window, report, told)
+            vectors = self._embed(window, report, told, made)
         except ModelError:
             if len(window) == 1:
                 raise
             # the fault may lie with one document: those before it are still to be stored
             for prepared in window:
-                self._keep([prepared], report, told)
+                self._keep([prepared], report, told, made)
             return
         for prepared in window:
             rows = [vectors[digest] for digest in prepared.digests]
@@ -142,25 +192,35 @@ class Nest:
                 report.empty.append(id)
             told.documents(1, id)
 
-    def _embed(self, window: Sequence[Prepared], report: Report, told: _Told) -> dict[bytes, Vectors]:
-        """The vector of every text of a window by its digest; texts embedded before are not embedded again."""
+    def _embed(
+        self, window: Sequence[Prepared], report: Report, told: _Told, made: dict[bytes, Vectors]
+    ) -> Mapping[bytes, Vectors]:
+        """The vector of every text of a window by its digest; what was embedded before is not embedded again."""
         texts = {d: text for p in window for d, text in zip(p.digests, p.texts, strict=True)}
         with self._store.view() as view:
-            vectors = view.embedded(list(texts))
-        missing = [digest for digest in texts if digest not in vectors]
+            stored = view.embedded([digest for digest in texts if digest not in made])
+        missing = [digest for digest in texts if digest not in made and digest not in stored]
         for first in range(0, len(missing), TOGETHER):
             part = missing[first : first + TOGETHER]
-            found = _units(self.embedder.embed_documents([texts[d] for d in part]), len(part), self.embedder)
+            found = embedded(self.embedder.embed_documents, [texts[d] for d in part], self.embedder)
             # as they will be read back, so that a reused vector is the same to the last bit
-            vectors |= dict(zip(part, found.astype(np.float16).astype(np.float32), strict=True))
+            made |= dict(zip(part, found.astype(np.float16).astype(np.float32), strict=True))
+            report.embedded += len(part)
             told.children(len(part))
-        report.embedded += len(missing)
-        report.reused += sum(len(p.texts) for p in window) - len(missing)
-        return vectors
+        report.reused += sum(len(p.texts) for p in window) - sum(digest in made for digest in texts)
+        return {**stored, **made}
 
     def remove(self, ids: str | Iterable[str]) -> Sequence[str]:
-        """Remove documents in one transaction; returns the ids that existed, in the order given."""
-        return self._store.remove([ids] if isinstance(ids, str) else ids)
+        """Remove documents in one transaction; returns the ids that existed, in the order given.
+
+        Raises:
+            SettingError: An id is no text.
+        """
+        wanted = [ids] if isinstance(ids, str) else list(ids)
+        for id in wanted:
+            if not isinstance(id, str):
+                raise SettingError(f"{id!r} is no document's id; give text")
+        return self._store.remove(wanted)
 
     # --- asking
 
@@ -181,7 +241,8 @@ class Nest:
             k: How many passages; 0 or more.
             where: A metadata filter (`nestling.where`).
             offset: How many of the best to leave out: page 2 of 5 is ``offset=5``.
-            min_similarity: Leave out passages whose best child's cosine is below it, -1 to 1.
+            min_similarity: Leave out passages whose best child's cosine is below it, -1 to 1. Not asked where
+                the dense channel does not vote, which `Results.explain` then says.
             min_coverage: Leave out passages that hold less of the query's IDF weight, 0 to 1.
 
         Raises:
@@ -190,9 +251,9 @@ class Nest:
         """
         wanted, skipped = _whole("k", k, 0), _whole("offset", offset, 0)
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
+        question = self._question(query)
         with self._store.view() as view:
-            found = find(view, self._question(view, query), tree, wanted + skipped)
-            return search(view, found, wanted, skipped, gate)
+            return search(view, question, tree, wanted, skipped, gate, self.scoring)
 
     def context(
         self,
@@ -211,9 +272,10 @@ class Nest:
         Args:
             query: Any text.
             budget: Tokens of the whole text, markers and headings included; 1 or more; never exceeded.
-            shape: ``pack`` takes children by score, and a parent whole once nearly all of it is taken;
-                ``parent`` takes whole parents; ``window`` takes children with ``window`` neighbours on both
-                sides; ``merge`` takes a parent, then its section, once half of it is taken.
+            shape: ``pack`` takes children by score, and a parent whole once four fifths of it are taken;
+                ``parent`` takes whole parents, of the last as much as fits; ``window`` takes children with
+                ``window`` neighbours on both sides; ``merge`` takes a parent, then its section, once half of
+                it (and two children) is taken.
             window: For the shape of that name; 0 or more.
             where: A metadata filter (`nestling.where`).
             min_similarity: As in `search`.
@@ -228,14 +290,59 @@ class Nest:
         if shape not in SHAPES:
             raise SettingError(f"shape is {shape!r}; give one of {', '.join(SHAPES)}")
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
+        question = self._question(query)
         with self._store.view() as view:
-            found = find(view, self._question(view, query), tree, 0)
+            found = find(view, question, tree, 0, self.scoring)
             return context(view, found, room, shape, neighbours, gate, count or self.embedder.count_tokens)
 
-    def _question(self, view: View, query: str) -> Question:
+    def evaluate(
+        self,
+        golden: Golden | str | os.PathLike[str],
+        *,
+        k: Sequence[int] = (1, 3, 5, 10),
+        budgets: Sequence[int] = (500, 1000, 2000, 4000),
+        where: Mapping[str, Any] | None = None,
+        min_similarity: float | None = None,
+        min_coverage: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Evaluation:
+        """Ask golden questions and hold what is found to their gold (docs/measuring.md).
+
+        Args:
+            golden: The questions, or a path of them, as `nestling.read_golden` takes it.
+            k: Cut-offs of hit, recall and nDCG; 1 or more each.
+            budgets: Tokens of the contexts in which evidence is looked for; 1 or more each.
+            where: A filter that holds for every question, with the question's own.
+            min_similarity: As in `search`.
+            min_coverage: As in `search`.
+            progress: Called after each question with how many are done, and of how many.
+
+        Raises:
+            DocumentError: Questions cannot be used, or do not fit the nest; each is named.
+            MissingExtraError: ir-measures is not installed.
+            SettingError: A number is out of its range.
+            FilterError: ``where`` is not a filter.
+        """
+        from nestling.measure.evaluate import evaluate
+        from nestling.measure.read import golden_of
+
+        return evaluate(
+            self,
+            golden_of(golden),
+            k=k,
+            budgets=budgets,
+            where=where,
+            min_similarity=min_similarity,
+            min_coverage=min_coverage,
+            progress=progress,
+            nest=getattr(self._store, "path", ""),
+        )
+
+    def _question(self, query: str) -> Question:
         if not isinstance(query, str):
             raise SettingError(f"the query is {query!r}; give text")
-        held = view.languages()
+        with self._store.view() as view:
+            held = view.languages()
         language = question_language(query, held)
         terms = query_terms(query, list(held))
         readable = self.embedder.languages
@@ -244,13 +351,15 @@ class Nest:
         if readable is not None and language and language not in readable:
             note = f"dense did not vote: {self.embedder.fingerprint} cannot read {language!r}"
             return Question(query, language, terms, None, (note,))
-        vector = _units(self.embedder.embed_queries([query]), 1, self.embedder)[0]
+        vector = embedded(self.embedder.embed_queries, [query], self.embedder)[0]
         return Question(query, language, terms, vector)
 
     # --- looking
 
     def show(self, id: str) -> Tree | None:
         """A document with its parents and children, by its id or a passage's; None where there is none."""
+        if not is_storable(id):
+            return None
         with self._store.view() as view:
             found = view.read(id)
         return None if found is None else Tree(*found)
@@ -280,6 +389,9 @@ class Nest:
         """Let go of the file; a nest is also a context manager."""
         self._store.close()
 
+    def __repr__(self) -> str:
+        return f"Nest({self._store.path!r})"
+
     def __enter__(self) -> Self:
         return self
 
@@ -295,18 +407,6 @@ def _whole(name: str, value: int, least: int) -> int:
     if value < least:
         raise SettingError(f"{name} is {value}; give {least} or more")
     return int(value)
-
-
-def _units(vectors: Vectors, n: int, embedder: Embedder) -> Vectors:
-    """Vectors of a third party's model, held to what the store relies on."""
-    if vectors.shape != (n, embedder.dimension):
-        raise ModelError(
-            f"{embedder.fingerprint} gave vectors of shape {vectors.shape} for {n} texts, not"
-            f" {(n, embedder.dimension)}; mend the embedder"
-        )
-    if not np.isfinite(vectors).all():
-        raise ModelError(f"{embedder.fingerprint} gave a vector that is not finite; mend the embedder")
-    return vectors.astype(np.float32, copy=False)
 
 
 class _Told:
@@ -341,12 +441,18 @@ def _count(source: object) -> int | None:
 def _batches(inputs: Iterable[Document | Failure]) -> Iterator[list[Document | Failure]]:
     batch: list[Document | Failure] = []
     size = 0
-    for item in inputs:
-        batch.append(item)
-        size += len(item.text) if isinstance(item, Document) else 0
-        if size >= LOOK_AHEAD:
+    try:
+        for item in inputs:
+            batch.append(item)
+            size += max(LEAST_INPUT, len(item.text) if isinstance(item, Document) else 0)
+            if size >= LOOK_AHEAD:
+                yield batch
+                batch, size = [], 0
+    except Exception:
+        # the user's own iterable broke off: what it gave is stored first
+        if batch:
             yield batch
-            batch, size = [], 0
+        raise
     if batch:
         yield batch
 

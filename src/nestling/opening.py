@@ -14,7 +14,8 @@ from nestling.models.embedder import Embedder
 from nestling.models.spec import embedder_from
 from nestling.nest import Nest
 from nestling.settings import Recipe
-from nestling.stores.sqlite import MEMORY, SQLiteStore
+from nestling.stores.sqlite import SQLiteStore
+from nestling.stores.sqlite_file import MEMORY
 
 
 def open_nest(
@@ -59,7 +60,7 @@ def open_nest(
         stored = Recipe(**meta["recipe"])
         if recipe is not None and recipe != stored:
             raise SettingError(
-                f"{path} was built with {stored}, not {recipe}; leave recipe out, or build a new nest"
+                f"{path} was built with {_differing(stored, recipe)}; leave the sizes out, or build a new nest"
             )
         if (meta["analyzer"], meta["splitter"]) != (ANALYZER, SPLITTER):
             raise StoreError(
@@ -69,6 +70,11 @@ def open_nest(
         store.close()
         raise
     return Nest(store, lambda: _embedder_of(meta, embedder, str(path)))
+
+
+def _differing(stored: Recipe, given: Recipe) -> str:
+    pairs = zip(asdict(stored).items(), asdict(given).values(), strict=True)
+    return ", ".join(f"{name}={old!r} and not {new!r}" for (name, old), new in pairs if old != new)
 
 
 def _meta(embedder: Embedder, recipe: Recipe) -> dict[str, Any]:

@@ -17,8 +17,9 @@ class Report:
         added: Stored for the first time.
         updated: Replaced, because title, text or metadata differ.
         unchanged: Left alone, because nothing differs.
-        empty: Of the above, those without any text to find.
+        empty: Of those added and updated, the ones without any text to find.
         failed: Inputs that were not stored.
+        skipped: Files met in folders that are of no kind that is read, such as pictures.
         embedded: How many children went through the model.
         reused: How many children took the vector of an equal text.
     """
@@ -28,6 +29,7 @@ class Report:
     unchanged: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
     failed: list[Failure] = field(default_factory=list)
+    skipped: list[Failure] = field(default_factory=list)
     embedded: int = 0
     reused: int = 0
 

@@ -1,7 +1,8 @@
-"""Every default once, with its unit and its reason; and the recipe, which decides how text becomes rows."""
+"""Every default once, with its unit and its reason: how text becomes rows, and how their scores are joined."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +17,8 @@ OVERLAP = 0
 # The longest lead (title, heading path, table header) put before a child, in characters: with a child of
 # 400 it stays inside the 256 tokens of the default model.
 LEAD_SIZE = 200
+# What a child lends of its score to its neighbours when packing: text beside evidence is often evidence.
+LENT = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Recipe:
         overlap: The most of a child that is repeated at the start of the next, in ``unit``, cut at a word;
             less than ``child_size``.
         unit: ``characters`` or ``tokens`` of the embedder.
+        lead: Whether a child is embedded and indexed with its title, heading path and table header before it.
 
     Raises:
         SettingError: A size is not a whole number or is out of its range.
@@ -37,6 +41,7 @@ class Recipe:
     parent_size: int = PARENT_SIZE
     overlap: int = OVERLAP
     unit: Literal["characters", "tokens"] = "characters"
+    lead: bool = True
 
     def __post_init__(self) -> None:
         for name in ("child_size", "parent_size", "overlap"):
@@ -56,3 +61,42 @@ class Recipe:
             )
         if self.unit not in ("characters", "tokens"):
             raise SettingError(f"unit is {self.unit!r}; give 'characters' or 'tokens'")
+        if not isinstance(self.lead, bool):
+            raise SettingError(f"lead is {self.lead!r}; give true or false")
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How much each of the six lists counts, and what neighbours lend. Nothing of it is in the rows of a nest.
+
+    A list counts its channel's weight times its level's. Where only lists of weight 0 can vote, they count
+    alike.
+
+    Attributes:
+        dense: Weight of the channel; 0 or more.
+        lexical: Weight of the channel; 0 or more.
+        document: Weight of the level; 0 or more.
+        parent: Weight of the level; 0 or more.
+        child: Weight of the level; 0 or more.
+        lent: The share of its score that a child lends to its neighbours when a context is packed, 0 to 1.
+
+    Raises:
+        SettingError: A number is out of its range, or all channels or all levels weigh nothing.
+    """
+
+    dense: float = 1.0
+    lexical: float = 1.0
+    document: float = 1.0
+    parent: float = 1.0
+    child: float = 1.0
+    lent: float = LENT
+
+    def __post_init__(self) -> None:
+        for name in ("dense", "lexical", "document", "parent", "child", "lent"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+                raise SettingError(f"{name} is {value!r}; give a number, 0 or more")
+        if self.lent > 1:
+            raise SettingError(f"lent is {self.lent!r}; give a number from 0 to 1")
+        if not self.dense + self.lexical or not self.document + self.parent + self.child:
+            raise SettingError("all channels, or all levels, weigh 0; give one of them a weight above 0")

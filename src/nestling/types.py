@@ -165,7 +165,14 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An input that could not be added: what it is called, and why, with what to do next."""
+    """An input that was not added.
+
+    Attributes:
+        name: What it is called: a path, or an id.
+        reason: Why, with what to do next.
+        skipped: It was met in a folder and is of no kind that is read: nothing went wrong.
+    """
 
     name: str
     reason: str
+    skipped: bool = False

@@ -32,7 +32,8 @@ class Ranked(NamedTuple):
 class Family(NamedTuple):
     """All children of some documents, by document id, then position. Arrays of one length.
 
-    Neighbours in the arrays are neighbours in the text wherever their ``document`` is the same.
+    Neighbours in the arrays are neighbours in the text where their ``document`` is the same and one starts
+    no later than the other stops.
     """
 
     child: Rows
@@ -88,16 +89,16 @@ class View(Protocol):
         """The parents of these row numbers."""
         ...
 
-    def document_text(self, row: int) -> str:
-        """The text of a document by row number."""
-        ...
-
     def languages(self) -> Mapping[str, int]:
         """How many documents are in each language; "" counts those where it could not be told."""
         ...
 
-    def digests(self, ids: Sequence[str]) -> dict[str, bytes]:
-        """The stored digest of each of these documents that exists."""
+    def known(self, ids: Sequence[str]) -> dict[str, tuple[bytes, str | None]]:
+        """The stored digest and source of each of these documents that exists."""
+        ...
+
+    def leads(self, children: Sequence[int]) -> dict[int, str]:
+        """What stands before each of these children when it is embedded."""
         ...
 
     def embedded(self, digests: Sequence[bytes]) -> dict[bytes, Vectors]:

@@ -18,10 +18,11 @@ are how to ask for absence.
 
 from __future__ import annotations
 
-import math
+import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from typing import Any, Literal
 
 from nestling.errors import FilterError
@@ -71,13 +72,16 @@ class Not:
 
 Where = Comparison | All | AnyOf | Not
 
+# Filters nested deeper than this are taken for a mistake.
+DEEPEST = 50
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LISTS = {"$in": "in", "$nin": "nin"}
 _ORDERS = {"$gt": "gt", "$gte": "gte", "$lt": "lt", "$lte": "lte"}
 _OPERATORS = "$eq, $ne, $in, $nin, $gt, $gte, $lt, $lte, $exists, $contains"
 
 
-def iso(value: date | datetime) -> str:
-    """ISO 8601 text of a date or datetime.
+def iso(value: date | datetime | time) -> str:
+    """ISO 8601 text of a date, datetime or time.
 
     One with a time zone is first turned to UTC, so that the order of texts is the order of times.
     """
@@ -96,12 +100,12 @@ def scalar(value: Any, place: str) -> Value:
         return Value("null", None)
     if isinstance(value, bool):
         return Value("bool", value)
-    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+    if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
         # SQLite and PostgreSQL keep whole numbers in 64 bits
         return Value("number", value if abs(value) < 2**63 else float(value))
-    if isinstance(value, str):
+    if isinstance(value, str) and not _SURROGATE.search(value):
         return Value("text", value)
-    if isinstance(value, date):
+    if isinstance(value, date | time):
         return Value("text", iso(value))
     raise FilterError(
         f"where: {place} is compared with {value!r}; give text, a finite number, true, false, null or a date"
@@ -116,26 +120,28 @@ def parse(where: Mapping[str, Any] | None) -> Where | None:
     """
     if where is None or (isinstance(where, Mapping) and not where):
         return None
-    return _clause(where)
+    return _clause(where, 0)
 
 
-def _clause(where: Any) -> Where:
+def _clause(where: Any, depth: int) -> Where:
+    if depth > DEEPEST:
+        raise FilterError(f"where: it is nested deeper than {DEEPEST} levels; flatten it")
     if not isinstance(where, Mapping):
         raise FilterError(f"where: {where!r} is not a filter; give a dict such as {{'tenant': 'acme'}}")
-    branches = tuple(_entry(key, value) for key, value in where.items())
+    branches = tuple(_entry(key, value, depth) for key, value in where.items())
     return branches[0] if len(branches) == 1 else All(branches)
 
 
-def _entry(key: Any, value: Any) -> Where:
-    if not isinstance(key, str):
+def _entry(key: Any, value: Any, depth: int) -> Where:
+    if not isinstance(key, str) or _SURROGATE.search(key):
         raise FilterError(f"where: the key {key!r} is not text; name a metadata field")
     if key in ("$and", "$or"):
         if not isinstance(value, list | tuple) or not value:
             raise FilterError(f"where: {key} takes a list of one or more filters, not {value!r}")
-        branches = tuple(_clause(branch) for branch in value)
+        branches = tuple(_clause(branch, depth + 1) for branch in value)
         return All(branches) if key == "$and" else AnyOf(branches)
     if key == "$not":
-        return Not(_clause(value))
+        return Not(_clause(value, depth + 1))
     if key.startswith("$"):
         raise FilterError(f"where: {key} is not known here; use $and, $or, $not, or a field's name")
     if isinstance(value, Mapping):

@@ -113,7 +113,7 @@ def test_sizes_are_of_a_new_nest(run: Run, folder: Path) -> None:
     sizes = ["--child-size", "10", "--parent-size", "40", "--overlap", "2", "--unit", "tokens"]
     assert run("add", "docs/a.md", *sizes).exit_code == 0
     recipe = json.loads(run("stats", "--json").stdout)["recipe"]
-    assert recipe == {"child_size": 10, "parent_size": 40, "overlap": 2, "unit": "tokens"}
+    assert recipe == {"child_size": 10, "parent_size": 40, "overlap": 2, "unit": "tokens", "lead": True}
     assert run("add", "docs/b.txt", *sizes).exit_code == 0
     assert run("add", "docs/b.txt").exit_code == 0
     result = run("add", "docs/b.txt", "--child-size", "20")

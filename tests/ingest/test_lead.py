@@ -31,7 +31,7 @@ def test_line_breaks_in_titles_become_spaces() -> None:
 
 def test_table_header_follows_the_names() -> None:
     """S6: a later piece of a table is embedded with the rows that name its columns."""
-    assert lead("Doses", (), "| Drug | mg |\n|---|---|\n") == "Doses: | Drug | mg |\n|---|---|\n"
+    assert lead("Doses", (), "| Drug | mg |\n|---|---|\n") == "Doses:\n| Drug | mg |\n|---|---|\n"
 
 
 def test_middle_headings_give_way_first() -> None:

@@ -52,7 +52,9 @@ def test_other_files_in_a_folder_are_reported(tmp_path: Path) -> None:
     failed, read = load(tmp_path)
     assert isinstance(read, Document)
     assert failed == Failure(
-        str(tmp_path / "a.pdf"), ".pdf files are not read; convert it to text or Markdown, or leave it out"
+        str(tmp_path / "a.pdf"),
+        ".pdf files are not read; convert it to text or Markdown, or leave it out",
+        skipped=True,
     )
 
 

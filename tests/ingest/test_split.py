@@ -246,7 +246,7 @@ def test_s6_table_rows_are_whole_and_later_pieces_carry_the_header() -> None:
     for child in children[1:]:
         piece = text[child.start : child.end]
         assert piece.startswith("| Drug number")
-        assert child.lead == "Title › Doses: " + header
+        assert child.lead == "Title › Doses:\n" + header
         assert all(line.endswith("|") for line in piece.splitlines() if line.startswith("|"))
 
 
@@ -256,7 +256,7 @@ def test_s6_two_row_header() -> None:
     text = header + "".join(f"| Item {n} | {n} | {n + 1} |\n" for n in range(40))
     children = split(_document(text, True), Recipe(200, 2000))[0].children
     assert text[children[0].start : children[0].end].startswith(header + "| Item 0")
-    assert {child.lead for child in children[1:]} == {"Title: " + header}
+    assert {child.lead for child in children[1:]} == {"Title:\n" + header}
 
 
 def test_code_that_fits_is_kept_whole() -> None:

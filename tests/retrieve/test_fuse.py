@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from nestling.retrieve.fuse import ListKey, fuse, lend, scaled
-from nestling.view import Ranked
+from nestling.view import Family, Ranked
 
 SCORES = arrays(np.float64, st.integers(1, 30), elements=st.floats(-1e3, 1e3).map(lambda x: round(x, 3)))
 
@@ -61,10 +61,17 @@ def test_no_vote_per_child() -> None:
     assert votes.score.argmax() == 40
 
 
-def test_lends_to_neighbours_in_the_document_only() -> None:
-    """A neighbour gets the share, never loses, and a document's edge is an edge."""
-    score = np.array([1.0, 0.2, 0.0, 0.9, 0.88])
-    document = np.array([7, 7, 7, 8, 8])
-    np.testing.assert_allclose(lend(score, document, 0.5), [1.0, 0.5, 0.1, 0.9, 0.88])
-    np.testing.assert_allclose(lend(score, document, 0.0), score)
-    assert lend(np.zeros(0), np.zeros(0, np.int64)).tolist() == []
+def family(document: list[int], start: list[int], stop: list[int]) -> Family:
+    """Children of documents, in order; which parents they have does not matter."""
+    columns = [np.array(values, np.int64) for values in (document, start, stop)]
+    rows = np.arange(len(document))
+    return Family(rows, rows, *columns)
+
+
+def test_lends_to_neighbours_in_the_text_only() -> None:
+    """A neighbour gets the share, never loses; a document's edge is an edge, and so is a gap."""
+    score = np.array([1.0, 0.2, 0.0, 0.9, 0.88, 0.1])
+    children = family([7, 7, 7, 8, 8, 8], [0, 5, 10, 0, 5, 20], [5, 10, 15, 5, 10, 25])
+    np.testing.assert_allclose(lend(children, score, 0.5), [1.0, 0.5, 0.1, 0.9, 0.88, 0.1])
+    np.testing.assert_allclose(lend(children, score, 0.0), score)
+    assert lend(family([], [], []), np.zeros(0)).tolist() == []

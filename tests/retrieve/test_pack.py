@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestling.retrieve.pack import SHAPES, Children, Packer, Shape, Tray, cut
-from nestling.retrieve.render import body, joined, shown
+from nestling.retrieve.render import body, joined, shown, table_header
 
 
 def words(text: str) -> int:
@@ -66,8 +66,9 @@ def test_takes_by_score_until_the_budget_is_full() -> None:
 
 def test_a_budget_below_one_child_gives_the_start_of_the_best() -> None:
     """Evidence first, cut at a sentence or word (C4)."""
-    tray = family([[3]], [0.1, 0.9, 0.2]).fill(7)
+    tray = family([[3]], [0.1, 0.9, 0.2]).fill(8)
     assert list(tray.taken) == [1]
+    # two words of head, one for the ellipsis, five of text
     assert tray.taken[1] == 60 + 5 * 6 - 1
     assert family([[3]], [0.1, 0.9, 0.2]).fill(2).taken == {}
 
@@ -148,9 +149,20 @@ def test_joins_spans_that_touch_or_overlap() -> None:
 
 
 def test_marks_what_is_left_out() -> None:
-    """An ellipsis stands where text is left out, and only there."""
-    assert body(((10, 20),), 10, "0123456789") == "0123456789"
-    assert body(((11, 13), (15, 17)), 10, "0123456789") == "… 12 … 56 …"
+    """An ellipsis stands where text is left out, and only there; on its own line where whole lines are."""
+    assert body(((10, 20),), 10, "0123456789", {}) == "0123456789"
+    assert body(((11, 13), (15, 17)), 10, "0123456789", {}) == "… 12 … 56 …"
+    lines = "one\ntwo\nthree\nfour\n"
+    assert body(((4, 8), (14, 19)), 0, lines, {}) == "…\ntwo\n…\nfour"
+    assert body(((0, 4),), 0, lines, {}) == "one\n…"
+
+
+def test_says_the_header_of_a_table_again() -> None:
+    """A span that begins inside a table is shown below the rows that name its columns."""
+    table = "| a |\n|---|\n| 1 |\n| 2 |\n"
+    assert table_header("Title › Part:\n| a |\n|---|\n") == table_header("| a |\n|---|\n") == "| a |\n|---|\n"
+    assert table_header("Title › Part: ") == table_header("") == ""
+    assert body(((18, 24),), 0, table, {18: "| a |\n|---|\n"}) == "…\n| a |\n|---|\n| 2 |"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from nestling.stores.base import Entry
 from nestling.types import Child, Document, Parent
 from wordhash import WordHash
 
-META = {"recipe": {}, "embedder": {}}
+META = {"recipe": {}, "embedder": {}, "analyzer": 1, "splitter": 1}
 
 
 def entry(

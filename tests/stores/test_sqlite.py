@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 from contract import FilterContract, StoreContract, ids, match, nearest
 from entries import META, entry
@@ -98,11 +99,11 @@ def test_a_newer_nest_is_refused_kindly(path: Path) -> None:
 
 def test_everything_is_there_after_reopening(path: Path) -> None:
     """Nothing lives only in memory (L12)."""
-    store = SQLiteStore.create(path, {"k": [1, "ü"]})
+    store = SQLiteStore.create(path, {**META, "k": [1, "ü"]})
     store.replace(entry("a", [["alpha"], ["beta"]], metadata={"n": 1}))
     store.close()
     again = SQLiteStore(path)
-    assert again.meta == {"k": [1, "ü"]}
+    assert again.meta == {**META, "k": [1, "ü"]}
     assert ids(again, "child", match(again, "beta", where={"n": 1})) == ["a§2"]
     assert ids(again, "child", nearest(again, "beta", n=1)) == ["a§2"]
     again.close()
@@ -302,7 +303,7 @@ def test_disk_full_keeps_what_was_stored(path: Path) -> None:
     """A document that finds no room is not there, what was there stays, and the message says what to do."""
     store = SQLiteStore.create(path, META)
     store.replace(entry("a", [["word"]]))
-    with store._lock:
+    with store._write_lock:
         db = store._open_writer()
         pages = db.execute("PRAGMA page_count").fetchone()[0]
         db.execute(f"PRAGMA max_page_count = {pages}")
@@ -328,3 +329,41 @@ def test_waits_for_a_short_lock(path: Path) -> None:
     release.join()
     db.close()
     store.close()
+
+
+def test_readers_do_not_wait_for_a_writer_of_the_same_process(path: Path) -> None:
+    """While one thread waits for another process's lock, the others go on reading."""
+    store = SQLiteStore.create(path, META, timeout=3)
+    store.replace(entry("a", [["word"]]))
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    def write() -> None:
+        with pytest.raises(LockedError):
+            store.remove(["a"])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    time.sleep(0.1)
+    began = time.monotonic()
+    assert ids(store, "child", match(store, "word")) == ["a"]
+    assert time.monotonic() - began < 1
+    writer.join()
+    other.execute("ROLLBACK")
+    other.close()
+    store.close()
+
+
+def test_the_list_is_exact_among_near_equals(store: SQLiteStore) -> None:
+    """Where codes cannot tell vectors apart, the exact ones decide."""
+    chance = np.random.default_rng(3)
+    centre = chance.normal(size=64)
+    vectors = (centre + chance.normal(size=(1500, 64)) * 0.004).astype(np.float32)
+    vectors[:, 0] += 40
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = vectors.astype(np.float16).astype(np.float32)
+    store.replace(entry("d", [[f"{n}" for n in range(1500)]], vectors=vectors))
+    wanted = vectors[7] / np.linalg.norm(vectors[7])
+    with store.view() as view:
+        found = view.nearest("child", wanted, 50, None)
+    np.testing.assert_allclose(found.scores, np.sort(vectors @ wanted)[::-1][:50], atol=2e-6)

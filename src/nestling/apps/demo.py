@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import sys
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import click
 
@@ -98,15 +102,28 @@ def _ask(nest: nestling.Nest, question: str) -> None:
     print_results(found)
 
 
+def program() -> str:
+    """How this program can be started again: by its name where that is found, else by its path."""
+    started = Path(sys.argv[0])
+    if shutil.which("nestling") or started.name != "nestling":
+        return "nestling"
+    return os.path.relpath(started)
+
+
 def _next(nest: str) -> str:
     """What to type after the demo."""
-    named = line(nest)
+    named, nestling = line(nest), program()
+    lines = (
+        (f"{nestling} search --nest {named} your question", "passages for a reader"),
+        (f"{nestling} context --nest {named} your question --budget 1000", "passages for a prompt"),
+        (f"{nestling} show --nest {named} lambda.md --tree", "a document, its parents and children"),
+        (f"{nestling} add yourdocs/", f"your own text, in ./{options.NEST_HERE}"),
+        (f"{nestling} search your question", "of it"),
+    )
+    width = max(len(command) for command, _ in lines)
+    commands = "\n".join(f"  {command:{width}}   {what}" for command, what in lines)
     return f"""{paint("Next", bold=True)}
-  nestling search --nest {named} your question
-  nestling context --nest {named} your question --budget 1000     passages for a prompt
-  nestling show --nest {named} lambda.md --tree                   a document, its parents and children
-  nestling add yourdocs/                                          your own text, in ./{options.NEST_HERE}
-  nestling search your question                                   of it
+{commands}
 
   import nestling
   nest = nestling.open("{named}")

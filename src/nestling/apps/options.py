@@ -94,12 +94,39 @@ def filter_of(given: tuple[str, ...]) -> Mapping[str, Any] | None:
     return {"$and": filters}
 
 
+def settings_of(
+    file: str | None, sizes: Mapping[str, Any]
+) -> tuple[nestling.Recipe | None, nestling.Scoring | None]:
+    """The recipe and the scoring that a file, or sizes on the command line, ask for; None for the nest's own.
+
+    Raises:
+        InputError: The file does not hold settings as ``nestling tune --out`` writes them.
+    """
+    if file is None:
+        return (nestling.Recipe(**sizes) if sizes else None), None
+    if sizes:
+        raise click.UsageError("--recipe holds the sizes: give either the file or sizes")
+    try:
+        found = json.loads(Path(file).read_bytes())
+        scoring = nestling.Scoring(**found["scoring"]) if "scoring" in found else None
+        return nestling.Recipe(**found["recipe"]), scoring
+    except FileNotFoundError as error:
+        raise nestling.NotFoundError(f"there is no file {file}; check the path") from error
+    except nestling.NestlingError:
+        raise
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise nestling.InputError(
+            f"{file} holds no settings ({error!r:.80}); give what `nestling tune --out` wrote"
+        ) from error
+
+
 def _filter(text: str) -> Mapping[str, Any]:
     if not text.lstrip().startswith("{"):
         key, equals, value = text.partition("=")
-        if not equals or not key:
+        if not equals or key.strip() in ("", "$") or key.rstrip()[-1:] in "<>!~":
             raise nestling.FilterError(
-                f"--where {text}: neither KEY=VALUE nor a JSON object; write --where tenant=acme"
+                f"--where {text}: neither KEY=VALUE nor a JSON object; write --where tenant=acme,"
+                ' or --where \'{"year": {"$gte": 2020}}\''
             )
         return {key: _value(value)}
     try:

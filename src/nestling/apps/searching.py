@@ -135,7 +135,10 @@ def print_results(found: nestling.Results, offset: int = 0) -> None:
     for number, passage in enumerate(found, offset + 1):
         _print_passage(number, passage, terms, lines)
     if not found:
-        say(line(found.abstained or "nothing was found"))
+        say(f"abstained: {line(found.abstained)}" if found.abstained else "nothing was found")
+    for note in found.explain().notes:
+        if not note.startswith("abstained"):
+            complain(note)
 
 
 def _print_passage(number: int, passage: nestling.Passage, terms: Sequence[str], lines: int) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
@@ -24,6 +26,9 @@ MOST_NAMED = 5
 @click.option("--parent-size", type=int, metavar="N", help="Of a new nest: the most a parent holds.")
 @click.option("--overlap", type=int, metavar="N", help="Of a new nest: how much of a child the next repeats.")
 @click.option("--unit", type=click.Choice(["characters", "tokens"]), help="Of a new nest: what sizes count.")
+@click.option(
+    "--recipe", metavar="FILE", help="The settings that `nestling tune --out` wrote; instead of sizes."
+)
 @options.on_a_nest
 def add(
     paths: tuple[str, ...],
@@ -32,6 +37,7 @@ def add(
     parent_size: int | None,
     overlap: int | None,
     unit: Literal["characters", "tokens"] | None,
+    recipe: str | None,
     nest: str | None,
     timeout: float,
     as_json: bool,
@@ -47,17 +53,22 @@ def add(
     path = nest or options.NEST_HERE
     if not any(Path(each).exists() for each in paths):
         raise nestling.NotFoundError(f"there is no file or folder {paths[0]}; check the path")
-    sizes = {"child_size": child_size, "parent_size": parent_size, "overlap": overlap, "unit": unit}
+    given = {"child_size": child_size, "parent_size": parent_size, "overlap": overlap, "unit": unit}
+    sizes, scoring = options.settings_of(
+        recipe, {n: value for n, value in given.items() if value is not None}
+    )
     with (
         nestling.open(
             path,
             create=True,
             embedder=embedder,
-            recipe=_recipe({name: value for name, value in sizes.items() if value is not None}),
+            recipe=sizes,
             timeout=timeout,
         ) as opened,
         Meter() as meter,
     ):
+        if scoring is not None and scoring != opened.scoring:
+            opened.keep_scoring(scoring)
         # an iterator: how many documents are in a folder is not known beforehand
         report = opened.add(iter(paths), progress=meter)
     if as_json:
@@ -97,9 +108,12 @@ def print_report(path: str, report: nestling.Report) -> None:
     if report.empty:
         more = f" and {len(report.empty) - MOST_NAMED:,} more" if len(report.empty) > MOST_NAMED else ""
         say(f"  empty, with no text to find: {line(', '.join(report.empty[:MOST_NAMED]))}{more}")
+    if report.skipped:
+        say(f"  skipped, of no kind that is read: {line(_kinds(report.skipped))}")
     for failure in report.failed:
         complain(f"not added: {failure.name}: {failure.reason}")
 
 
-def _recipe(sizes: dict[str, Any]) -> nestling.Recipe | None:
-    return nestling.Recipe(**sizes) if sizes else None
+def _kinds(skipped: Sequence[nestling.Failure]) -> str:
+    counts = Counter(Path(failure.name).suffix.lower() or "links" for failure in skipped)
+    return ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())

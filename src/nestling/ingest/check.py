@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime, time
@@ -11,6 +12,7 @@ from typing import Any
 
 from nestling.errors import DocumentError
 from nestling.types import Document
+from nestling.where import iso
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PARENT_ID = re.compile(r"§\d+\Z")
@@ -26,7 +28,7 @@ def checked(document: Document) -> Document:
 
     Returns:
         The same document, its metadata as plain JSON values: mappings as dicts, tuples as lists, dates, times
-        and datetimes as ISO 8601 text.
+        and datetimes as ISO 8601 text (those with a zone in UTC, so that texts are in the order of times).
 
     Raises:
         DocumentError: The id is empty, not text, or ends in ``§`` and digits like a parent's; text, title,
@@ -43,6 +45,11 @@ def checked(document: Document) -> Document:
     if not isinstance(document.metadata, Mapping):
         raise DocumentError(f"{name}: metadata is {_kind(document.metadata)}; give a dict of JSON values")
     return replace(document, metadata=plain_json(document.metadata, f"{name}: metadata"))
+
+
+def is_storable(id: object) -> bool:
+    """Whether a document or passage could have this id at all."""
+    return isinstance(id, str) and not _SURROGATE.search(id)
 
 
 def plain_json(value: Any, where: str) -> Any:
@@ -65,6 +72,10 @@ def _check_id(value: object) -> None:
     if not isinstance(value, str) or not value:
         raise DocumentError(f"document id is {value!r:.80}; give a text of at least one character")
     _check_text(value, f"document {value!r}: id")
+    if "\0" in value:
+        raise DocumentError(
+            f"document id {value!r} holds a NUL, which SQLite takes for the end; leave it out"
+        )
     if _PARENT_ID.search(value):
         raise DocumentError(
             f"document id {value!r} ends in § and a number, as the ids of passages do; choose another ending"
@@ -92,13 +103,17 @@ def _plain(value: Any, where: str, depth: int) -> Any:
         _check_text(value, where)
         return str(value)
     if isinstance(value, int):
+        if abs(value) > sys.float_info.max:
+            raise DocumentError(
+                f"{where} is a whole number beyond 10**308, which no filter can compare; give text"
+            )
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
             raise DocumentError(f"{where} is {value}, which JSON does not have; give a finite number or None")
         return float(value)
     if isinstance(value, (datetime, date, time)):
-        return value.isoformat()
+        return iso(value)
     if isinstance(value, Mapping):
         return {_key(key, where): _plain(each, f"{where}[{key!r}]", depth + 1) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -134,7 +134,7 @@ def function_words() -> dict[str, frozenset[str]]:
     return {row[0]: frozenset(row[1:]) for row in rows}
 
 
-def detect(text: str, among: Collection[str] | None = None) -> str:
+def detect(text: str, among: Collection[str] | None = None, enough: float | None = None) -> str:
     """Tell the language of a text.
 
     The script decides where it can; languages that share one are told apart by their function words and
@@ -143,6 +143,8 @@ def detect(text: str, among: Collection[str] | None = None) -> str:
     Args:
         text: A document or a question.
         among: ISO 639-1 codes the answer is restricted to, such as the languages a nest holds; None for all.
+        enough: How much must speak for a language where the script does not decide; 1 is one small word
+            that no other language has. None: that much, or half of it where ``among`` is given.
 
     Returns:
         An ISO 639-1 code, or ``""`` when the text does not tell: too short, only names, numbers or code, or
@@ -164,7 +166,8 @@ def detect(text: str, among: Collection[str] | None = None) -> str:
         return ""
     if codes:
         return ranked[0]
-    enough = _ENOUGH if among is None else _AHEAD
+    if enough is None:
+        enough = _ENOUGH if among is None else _AHEAD
     second = scores[ranked[1]] if len(ranked) > 1 else 0.0
     return ranked[0] if most >= enough and most > second + margin else ""
 
@@ -224,3 +227,9 @@ def _scores(words: list[str], candidates: tuple[str, ...]) -> dict[str, float]:
             if code in scores:
                 scores[code] += weight
     return scores
+
+
+@lru_cache(maxsize=1)
+def known_languages() -> frozenset[str]:
+    """Every code that `detect` can answer."""
+    return frozenset(function_words()) | {code for _, _, codes in _SCRIPTS for code in codes.split()}

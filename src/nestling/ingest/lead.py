@@ -13,6 +13,8 @@ _CUT = "…"
 def lead(title: str, heading: Sequence[str], header: str = "", limit: int = LEAD_SIZE) -> str:
     """Write a child's lead: ``Title › Heading › Sub: ``, and the header rows of the table it continues.
 
+    The rows stand on lines of their own below the names, so that they can be told from them.
+
     A title that is also the first heading is said once. A lead longer than the limit is shortened from the
     middle: the headings between the first and the last give way to ``…``, then the first part is cut, then
     the last; a header that does not fit beside the names is kept row by row from the bottom of its rows up
@@ -33,7 +35,7 @@ def lead(title: str, heading: Sequence[str], header: str = "", limit: int = LEAD
         del parts[0]
     rows = _rows(header, limit if not parts else limit - min(len(_JOIN.join(parts)) + 2, limit // 2))
     names = _names(parts, limit - len(rows) - 2)
-    return (f"{names}: " if names else "") + rows
+    return (f"{names}:{chr(10) if rows else ' '}" if names else "") + rows
 
 
 def _names(parts: list[str], limit: int) -> str:

@@ -6,7 +6,7 @@ What cannot be read becomes a ``Failure``, a value among the documents, so that 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,13 +20,16 @@ from nestling.ingest.text import decoded
 from nestling.types import Document, Failure
 
 Source: TypeAlias = "Document | str | os.PathLike[str] | Mapping[str, Any] | Iterable[Source]"
+Inodes: TypeAlias = Collection[tuple[int, int]]
 # Reads a file, whose id is given, to documents; an error in the place of one leaves the others standing.
 Reader: TypeAlias = Callable[[Path, str], Iterable[Document | DocumentError]]
 
 _JUNK = frozenset(("__pycache__", "node_modules", "venv", "Thumbs.db", "desktop.ini"))
 
 
-def load(item: Source, root: str | os.PathLike[str] | None = None) -> Iterator[Document | Failure]:
+def load(
+    item: Source, root: str | os.PathLike[str] | None = None, closed: Inodes = frozenset()
+) -> Iterator[Document | Failure]:
     """Read documents, in order.
 
     A folder is read recursively, by name. Hidden files and folders, ``__pycache__``, ``node_modules``,
@@ -39,6 +42,8 @@ def load(item: Source, root: str | os.PathLike[str] | None = None) -> Iterator[D
             ``id`` and ``text``); or an iterable of these, to any depth.
         root: The folder to which the ids of files are relative, written with ``/``. None: the id of a file is
             its name, or its path relative to the folder that was named.
+        closed: Files that must not be opened, by device and inode: the nest's own, since this process would
+            lose its locks on them. In a folder they are left out.
 
     Yields:
         Documents that passed ``checked``, their ``source`` the path as given; failures in the places of those
@@ -49,10 +54,10 @@ def load(item: Source, root: str | os.PathLike[str] | None = None) -> Iterator[D
     elif isinstance(item, Mapping):
         yield from _settled(map(_card, [item]), f"card {item.get('id', '')!r:.80}")
     elif isinstance(item, (str, os.PathLike)):
-        yield from _path(os.fspath(item), root)
+        yield from _path(os.fspath(item), root, closed)
     elif isinstance(item, Iterable) and not isinstance(item, (bytes, bytearray, memoryview)):
         for each in item:
-            yield from load(each, root)
+            yield from load(each, root, closed)
     else:
         reason = "this can be no document; give a Document, a path, a card (dict), or a list of these"
         yield Failure(f"{item!r:.80}", reason)
@@ -81,23 +86,25 @@ def _settled(found: Iterable[Document | DocumentError], name: str) -> Iterator[D
             yield document
 
 
-def _path(given: str, root: str | os.PathLike[str] | None) -> Iterator[Document | Failure]:
+def _path(given: str, root: str | os.PathLike[str] | None, closed: Inodes) -> Iterator[Document | Failure]:
     path = Path(given)
     try:
         if path.is_dir():
-            yield from _folder(path, path if root is None else Path(root))
+            yield from _folder(path, path if root is None else Path(root), closed)
             return
         readable = path.is_file()
     except (OSError, ValueError):
         readable = False
-    if readable:
-        yield from _file(path, path.parent if root is None else Path(root))
-    else:
+    if not readable:
         reason = "there is no such file or folder; check the path, or give text as Document(id=…, text=…)"
         yield Failure(_printable(f"{given:.200}"), reason)
+    elif _inode(path) in closed:
+        yield Failure(_printable(given), "this is the nest itself; name the files to add to it")
+    else:
+        yield from _file(path, path.parent if root is None else Path(root))
 
 
-def _folder(folder: Path, root: Path) -> Iterator[Document | Failure]:
+def _folder(folder: Path, root: Path, closed: Inodes) -> Iterator[Document | Failure]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
@@ -105,22 +112,54 @@ def _folder(folder: Path, root: Path) -> Iterator[Document | Failure]:
         yield Failure(_printable(str(folder)), reason)
         return
     for entry in entries:
-        if entry.name.startswith(".") or entry.name in _JUNK:
-            continue
         path = folder / entry.name
+        if entry.name.startswith(".") or entry.name in _JUNK or _inode(path) in closed:
+            continue
         if entry.is_dir(follow_symlinks=False):
-            yield from _folder(path, root)
+            yield from _folder(path, root, closed)
         elif entry.is_file() and path.suffix.lower() in READERS:
             yield from _file(path, root)
         elif not entry.is_dir():
-            what = f"{path.suffix.lower()} files are" if entry.is_file() else "this is no file and is"
-            reason = f"{what} not read; convert it to text or Markdown, or leave it out"
-            yield Failure(_printable(str(path)), reason)
+            yield _unread(path, entry.is_file())
+
+
+def _unread(path: Path, is_file: bool) -> Failure:
+    if is_file:
+        reason = f"{path.suffix.lower()} files are not read; convert it to text or Markdown, or leave it out"
+    elif path.is_symlink():
+        reason = "this is a link to nothing; mend it, or leave it out"
+    else:
+        reason = "this is no file; leave it out"
+    return Failure(_printable(str(path)), reason, skipped=True)
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _file(path: Path, root: Path) -> Iterator[Document | Failure]:
     reader = READERS.get(path.suffix.lower(), _text)
     yield from _settled(reader(path, Path(os.path.relpath(path, root)).as_posix()), str(path))
+
+
+def path_exists(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file, folder or anything else at a path."""
+    try:
+        return os.path.lexists(path)
+    except ValueError:
+        return False
+
+
+def are_two_files(one: str | None, other: str | None) -> bool:
+    """Whether both sources are files that exist, and not the same one."""
+    try:
+        return one is not None and other is not None and not Path(one).samefile(other)
+    except (OSError, ValueError):
+        return False
 
 
 def _printable(name: str) -> str:

@@ -79,7 +79,7 @@ def split(
                 f"{name}::{place:02d}",
                 start,
                 pieces[first + place + 1],
-                _lead(form, document.title, start, leads),
+                _lead(form, document.title, start, leads) if recipe.lead else "",
             )
             for place, start in enumerate(starts)
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from nestling.errors import InputError, ModelError
-from nestling.models.embedder import Vectors
+from nestling.errors import InputError, ModelError, NestlingError
+from nestling.models.embedder import Embedder, Vectors
 
 
 def check_texts(texts: Sequence[str]) -> None:
@@ -37,3 +37,32 @@ def unit_rows(rows: Vectors, model: str) -> Vectors:
             f"{model} gave a vector that is zero or not finite for text {bad[0]} of {len(rows)}; check the model"
         )
     return np.asarray(rows / lengths, dtype=np.float32)
+
+
+def embedded(embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str], embedder: Embedder) -> Vectors:
+    """The vectors of texts, held to what a store relies on, whoever's the embedder is.
+
+    Args:
+        embed: `embed_documents` or `embed_queries` of the embedder.
+        texts: Any texts.
+        embedder: Named in errors.
+
+    Returns:
+        Shape ``(len(texts), dimension)``, float32, rows of length 1, in order.
+
+    Raises:
+        ModelError: It raised something of its own, gave the wrong shape, or a row that is zero or not finite.
+    """
+    name = embedder.fingerprint
+    try:
+        rows = np.asarray(embed(texts), np.float32)
+    except NestlingError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{name} failed on {len(texts)} texts: {error!r}; mend the embedder") from error
+    wanted = (len(texts), embedder.dimension)
+    if rows.shape != wanted:
+        raise ModelError(
+            f"{name} gave shape {rows.shape} for {len(texts)} texts, not {wanted}; mend the embedder"
+        )
+    return unit_rows(rows, name)

@@ -10,11 +10,11 @@ import numpy as np
 from nestling.retrieve.find import Found
 from nestling.retrieve.fuse import lend
 from nestling.retrieve.gate import Gate, abstention, measure, passing
-from nestling.retrieve.pack import Children, Packer, Shape, Tray
+from nestling.retrieve.pack import WORTH_CUTTING, Children, Packer, Shape, Tray, cut
 from nestling.retrieve.passages import passage
-from nestling.retrieve.render import Shown, body, head, joined, shown
+from nestling.retrieve.render import Shown, body, head, joined, shown, table_header
 from nestling.types import Context, Passage, Piece
-from nestling.view import Rows, StoredParent, View
+from nestling.view import Family, Rows, Scores, StoredParent, View
 
 # Parents read at once before packing; more are read as they are needed.
 FIRST_READ = 32
@@ -28,25 +28,27 @@ def context(
     """Pack what was found into ``budget`` tokens, as ``count`` counts them."""
     if not len(found.family.child):
         return Context("", 0, budget, (), (), "nothing in the nest matches")
-    kept = None
+    family, score = found.family, worth(found)
     if not gate.open:
         passed = passing(view, found, gate, 0, len(found.ranking.parent))
         if not passed.places:
             return Context("", 0, budget, (), (), abstention(gate, passed, len(found.ranking.parent)))
-        kept = found.ranking.parent[[place for place, _, _ in passed.places]]
-    parents = Parents(view, found)
-    children = to_pack(found, parents, kept, shape)
-    packer = Packer(children, parents.text, parents.head, count)
-    return _fitting(view, found, children, parents, packer.fill(budget, shape, window), budget, count)
+        kept = np.isin(family.parent, found.ranking.parent[[place for place, _, _ in passed.places]])
+        family, score = Family(*(column[kept] for column in family)), score[kept]
+    parents = Parents(view, family, found.ranking.parent[:FIRST_READ])
+    section = _sections(family, score, parents) if shape == "merge" else family.parent
+    children = Children(score, family.document, family.parent, section, family.start, family.stop)
+    tray = Packer(children, parents.text, parents.head, count).fill(budget, shape, window)
+    return _fitting(view, found, children, parents, tray, budget, count)
 
 
 class Parents:
     """The parents of a family, read when first asked for, by the index of one of their children."""
 
-    def __init__(self, view: View, found: Found) -> None:
+    def __init__(self, view: View, family: Family, first: Rows) -> None:
         self._view = view
-        self._family = found.family
-        self._stored = view.parents([int(row) for row in found.ranking.parent[:FIRST_READ]])
+        self._family = family
+        self._stored = view.parents([int(row) for row in first])
         self.text = cache(self._text)
 
     def at(self, index: int) -> StoredParent:
@@ -65,6 +67,19 @@ class Parents:
         stored = self.at(index)
         return head(stored.id, stored.title, stored.heading, document_shown) + "\n"
 
+    def table_headers(self, order: list[Shown]) -> dict[tuple[int, int], str]:
+        """For spans that begin inside a table, by parent's index and start: its header rows, to be said again."""
+        family = self._family
+        starts = {
+            (part.index, span[0]): int(family.child[index])
+            for part in order
+            for span in part.spans
+            for index in [part.index + int(np.searchsorted(family.start[part.index : part.last], span[0]))]
+            if family.start[index] == span[0]
+        }
+        leads = self._view.leads(list(starts.values()))
+        return {place: table_header(leads[row]) for place, row in starts.items()}
+
     def sections(self, rows: Rows) -> dict[int, tuple[int, tuple[str, ...]]]:
         """For each of these parents, its document and the heading above its own."""
         self._stored |= self._view.parents([int(row) for row in rows if int(row) not in self._stored])
@@ -72,21 +87,14 @@ class Parents:
         return {stored.row: (stored.document, stored.heading[:-1]) for stored in found}
 
 
-def to_pack(found: Found, parents: Parents, kept: Rows | None, shape: Shape) -> Children:
-    """The family as packing wants it: scores with neighbours' loans, none for parents that are not ``kept``."""
-    family = found.family
-    score = lend(found.votes.score, family.document)
-    if kept is not None:
-        score = np.where(np.isin(family.parent, kept), score, 0.0)
-    section = family.parent
-    if shape == "merge":
-        section = _sections(found, parents)
-    return Children(score, family.document, family.parent, section, family.start, family.stop)
+def worth(found: Found) -> Scores:
+    """What to take each child by: its score with neighbours' loans, and never nothing if it is listed."""
+    score = lend(found.family, found.votes.score, found.scoring.lent)
+    return np.where(found.votes.listed, np.maximum(score, 1e-9), score)
 
 
-def _sections(found: Found, parents: Parents) -> Rows:
-    family = found.family
-    by_score = family.document[np.argsort(-found.votes.score, kind="stable")]
+def _sections(family: Family, score: Scores, parents: Parents) -> Rows:
+    by_score = family.document[np.argsort(-score, kind="stable")]
     best = list(dict.fromkeys(by_score.tolist()))[:SECTION_DOCUMENTS]
     above = parents.sections(np.unique(family.parent[np.isin(family.document, best)]))
     numbers: dict[tuple[int, tuple[str, ...]], int] = {}
@@ -109,7 +117,7 @@ def _fitting(
     budget: int,
     count: Callable[[str], int],
 ) -> Context:
-    """Render, and give up the least of what was taken until the whole text fits."""
+    """Render, and shorten or give up the least of what was taken until the whole text fits."""
     while tray.taken:
         order = shown(children, tray)
         text = _render(parents, order)
@@ -118,18 +126,37 @@ def _fitting(
             return Context(
                 text, tokens, budget, _passages(view, found, parents, order), _pieces(parents, order)
             )
-        del tray.taken[min(tray.taken, key=lambda i: (children.score[i], -i))]
+        _shorten(children, parents, tray, tokens - budget, count)
     return Context(
         "", 0, budget, (), (), f"a budget of {budget} tokens has no room for a marker and any evidence"
     )
 
 
+def _shorten(
+    children: Children, parents: Parents, tray: Tray, over: int, count: Callable[[str], int]
+) -> None:
+    least = min(tray.taken, key=lambda i: (children.score[i], -i))
+    start = int(children.start[least])
+    if least - 1 in tray.taken and children.document[least - 1] == children.document[least]:
+        start = max(start, tray.taken[least - 1])
+    first = int(children.start[least])
+    own = parents.text(least)[start - first : tray.taken[least] - first]
+    room = count(own) - over
+    part = cut(own, room, count) if room >= WORTH_CUTTING or len(tray.taken) == 1 else ""
+    if part:
+        tray.taken[least] = start + len(part)
+    else:
+        del tray.taken[least]
+
+
 def _render(parents: Parents, order: list[Shown]) -> str:
     blocks: list[str] = []
     documents: set[int] = set()
+    headers = parents.table_headers(order)
     for part in order:
         stored = parents.at(part.index)
-        text = body(part.spans, stored.start, stored.text)
+        own = {at: header for (index, at), header in headers.items() if index == part.index}
+        text = body(part.spans, stored.start, stored.text, own)
         blocks.append(parents.head(part.index, stored.document in documents) + text)
         documents.add(stored.document)
     return "\n\n".join(blocks)

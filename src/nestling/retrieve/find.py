@@ -9,6 +9,7 @@ import numpy as np
 
 from nestling.retrieve.collapse import Ranking, collapse
 from nestling.retrieve.fuse import LIST, ListKey, Votes, fuse
+from nestling.settings import Scoring
 from nestling.types import LEVELS, Level
 from nestling.view import Family, Ranked, Rows, Terms, Vectors, View
 from nestling.where import Where
@@ -35,16 +36,19 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a question found: lists, the children of every document touched, their votes, ranked parents."""
+    """What a question found: lists, the children of all documents touched, their weighed votes, ranked parents."""
 
     question: Question
     lists: Mapping[ListKey, Ranked]
     family: Family
     votes: Votes
     ranking: Ranking
+    scoring: Scoring
 
 
-def find(view: View, question: Question, where: Where | None, need: int) -> Found:
+def find(
+    view: View, question: Question, where: Where | None, need: int, scoring: Scoring | None = None
+) -> Found:
     """Rank the parents for a question.
 
     Args:
@@ -52,17 +56,19 @@ def find(view: View, question: Question, where: Where | None, need: int) -> Foun
         question: With a vector, terms, or both.
         where: Only parents it holds for.
         need: Parents that are wanted; so many are ranked if so many match.
+        scoring: What each list counts; all alike where not given.
     """
+    scoring = scoring or Scoring()
     lists = {key: ranked for level in LEVELS for key, ranked in _lists(view, question, level, LIST, where)}
-    family, votes = _votes(view, lists, np.zeros(0, np.int64), where)
+    family, votes = _votes(view, lists, np.zeros(0, np.int64), where, scoring)
     tail = None
     if int((_peaks(family, votes) > 0).sum()) < need:
         # beyond the lists, parents follow in the order of one longer list
-        longer = dict(_lists(view, question, "parent", need, where))
-        tail = next(iter(longer.values())).rows if longer else None
-        if tail is not None:
-            family, votes = _votes(view, lists, tail, where)
-    return Found(question, lists, family, votes, collapse(family.parent, votes, tail))
+        longer = [ranked.rows for _, ranked in _lists(view, question, "parent", need, where)]
+        if longer:
+            tail = np.array(list(dict.fromkeys(np.concatenate(longer).tolist())), np.int64)
+            family, votes = _votes(view, lists, tail, where, scoring)
+    return Found(question, lists, family, votes, collapse(family.parent, votes, tail), scoring)
 
 
 def _lists(
@@ -77,7 +83,7 @@ def _lists(
 
 
 def _votes(
-    view: View, lists: Mapping[ListKey, Ranked], more: Rows, where: Where | None
+    view: View, lists: Mapping[ListKey, Ranked], more: Rows, where: Where | None, scoring: Scoring
 ) -> tuple[Family, Votes]:
     rows = {level: [ranked.rows for key, ranked in lists.items() if key.level == level] for level in LEVELS}
     rows["parent"].append(more)
@@ -88,7 +94,7 @@ def _votes(
         "parent": family.parent,
         "document": family.document,
     }
-    return family, fuse(lists, members)
+    return family, fuse(lists, members, scoring)
 
 
 def _peaks(family: Family, votes: Votes) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

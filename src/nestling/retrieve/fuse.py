@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nestling.settings import LENT, Scoring
 from nestling.types import Channel, Level
-from nestling.view import Ranked, Rows, Scores
+from nestling.view import Family, Ranked, Rows, Scores
 
 # The length of each list. Lists of 100 to 400 rank alike.
 LIST = 200
-# What a child lends of its score to its neighbours when packing: text beside evidence is often evidence.
-LENT = 0.85
 
 
 class ListKey(NamedTuple):
@@ -30,8 +29,8 @@ class Votes:
     """What each child of a family gets: arrays of the family's length.
 
     Attributes:
-        score: 0 to 1: the sum of all votes over the number of lists.
-        own: 0 to 1: the votes of the child level alone.
+        score: 0 to 1: the weighed sum of all votes over the lists' weights.
+        own: 0 to 1: the votes of the child level alone, likewise.
         listed: Whether the child is in a list of the child level.
     """
 
@@ -50,26 +49,34 @@ def scaled(scores: Scores) -> Scores:
     return np.asarray((scores - low) / (high - low), np.float64)
 
 
-def fuse(lists: Mapping[ListKey, Ranked], rows: Mapping[Level, Rows]) -> Votes:
+def fuse(
+    lists: Mapping[ListKey, Ranked], rows: Mapping[Level, Rows], scoring: Scoring | None = None
+) -> Votes:
     """Give every child the scaled scores of itself, its parent and its document, over all channels.
 
     Args:
         lists: The lists of the channels that vote.
         rows: For each level, the row number that each child of the family belongs to; equal lengths.
+        scoring: What each list counts; all alike where not given.
 
     Returns:
         The votes, in the family's order; a row that is in no list gets 0 from it.
     """
-    n = len(rows["child"])
+    scoring, n = scoring or Scoring(), len(rows["child"])
     score, own, listed = np.zeros(n), np.zeros(n), np.zeros(n, bool)
+    weights = _weights({key: getattr(scoring, key.channel) * getattr(scoring, key.level) for key in lists})
+    channels = _weights({key: getattr(scoring, key.channel) for key in lists if key.level == "child"})
     for key, ranked in lists.items():
         vote, present = _votes(ranked, rows[key.level])
-        score += vote
+        score += weights[key] * vote
         if key.level == "child":
-            own += vote
+            own += channels[key] * vote
             listed |= present
-    channels = len({key.channel for key in lists})
-    return Votes(score / max(len(lists), 1), own / max(channels, 1), listed)
+    return Votes(score / (sum(weights.values()) or 1), own / (sum(channels.values()) or 1), listed)
+
+
+def _weights(given: dict[ListKey, float]) -> dict[ListKey, float]:
+    return given if any(given.values()) else dict.fromkeys(given, 1.0)
 
 
 def _votes(ranked: Ranked, members: Rows) -> tuple[Scores, NDArray[np.bool_]]:
@@ -82,11 +89,16 @@ def _votes(ranked: Ranked, members: Rows) -> tuple[Scores, NDArray[np.bool_]]:
     return np.where(present, scaled(ranked.scores)[order][at], 0.0), present
 
 
-def lend(score: Scores, document: Rows, share: float = LENT) -> Scores:
-    """Each child's score, or ``share`` of a neighbour's in the same document, whichever is highest."""
+def lend(family: Family, score: Scores, share: float = LENT) -> Scores:
+    """Each child's score, or ``share`` of a neighbour's in the text, whichever is highest."""
     lent = score.copy()
     if len(score) > 1:
-        together = document[1:] == document[:-1]
+        together = adjacent(family.document, family.start, family.stop)
         np.maximum(lent[1:], np.where(together, share * score[:-1], 0), out=lent[1:])
         np.maximum(lent[:-1], np.where(together, share * score[1:], 0), out=lent[:-1])
     return lent
+
+
+def adjacent(document: Rows, start: Rows, stop: Rows) -> NDArray[np.bool_]:
+    """For each child but the first, whether the one before it touches it in the text of their document."""
+    return np.asarray((document[1:] == document[:-1]) & (start[1:] <= stop[:-1]))

@@ -8,6 +8,7 @@ import numpy as np
 
 from nestling.errors import SettingError
 from nestling.retrieve.find import Found
+from nestling.retrieve.fuse import LIST
 from nestling.view import Rows, Scores, View
 
 # Parents measured at once while the gate looks for enough that pass.
@@ -79,9 +80,17 @@ def measure(view: View, found: Found, places: Rows) -> Signals:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """Which ranked parents passed the gate: positions with their signals; refusals by position."""
+    """Which ranked parents passed the gate.
+
+    Attributes:
+        places: Those asked for, with their signals.
+        count: How many passed of those measured.
+        refused: Why others did not, by place.
+        highest: The best of each signal met.
+    """
 
     places: list[tuple[int, float | None, float]]
+    count: int
     refused: dict[int, str]
     highest: tuple[float | None, float]
 
@@ -90,11 +99,11 @@ def passing(view: View, found: Found, gate: Gate, offset: int, k: int) -> Passed
     """The ranked parents ``offset`` to ``offset + k`` of those that pass, best first."""
     total = len(found.ranking.parent)
     if gate.open:
-        wanted = np.arange(offset, max(offset, min(offset + k, total)))
+        wanted = np.arange(min(offset, total), min(offset + k, total))
         signals = measure(view, found, wanted)
         places = [(place, *signals.at(i)) for i, place in enumerate(wanted.tolist())]
-        return Passed(places, {}, (None, 0.0))
-    places, refused = [], {}
+        return Passed(places, total, {}, (None, 0.0))
+    passed, refused = [], {}
     similarity, coverage = None, 0.0
     for first in range(0, total, STEP):
         signals = measure(view, found, np.arange(first, min(first + STEP, total)))
@@ -107,17 +116,27 @@ def passing(view: View, found: Found, gate: Gate, offset: int, k: int) -> Passed
             if reason:
                 refused[first + i] = reason
             else:
-                places.append((first + i, *seen))
-        if len(places) >= offset + k:
+                passed.append((first + i, *seen))
+        if len(passed) >= offset + k:
             break
-    return Passed(places[offset : offset + k], refused, (similarity, coverage))
+    return Passed(passed[offset : offset + k], len(passed), refused, (similarity, coverage))
+
+
+def settled(found: Found, gate: Gate) -> bool:
+    """Whether no parent beyond those ranked can pass a gate that is not open."""
+    for key, ranked in found.lists.items():
+        # a parent whose children are all beyond this list is no more similar than its last
+        if (key.level, key.channel) == ("child", "dense") and gate.min_similarity is not None:
+            return len(ranked.rows) < LIST or bool(ranked.scores[-1] < gate.min_similarity)
+        # a parent that holds none of the words has a coverage of 0
+        if (key.level, key.channel) == ("parent", "lexical") and gate.min_coverage:
+            return len(ranked.rows) < LIST
+    return False
 
 
 def abstention(gate: Gate, passed: Passed, total: int) -> str | None:
-    """Why nothing is shown although something matched, or None."""
-    if gate.open or passed.places or not total:
+    """Why nothing passes although something matched, or None."""
+    if gate.open or passed.count or not total:
         return None
     reason = gate.refusal(*passed.highest)
-    if reason:
-        return f"abstained: the best {reason}"
-    return "abstained: no passage reaches both min_similarity and min_coverage"
+    return f"the best {reason}" if reason else "no passage reaches both min_similarity and min_coverage"

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import regex
 
+from nestling.retrieve.fuse import adjacent
 from nestling.view import Rows, Scores
 
 Shape = Literal["pack", "parent", "window", "merge"]
@@ -86,7 +87,13 @@ class Packer:
         is taken only where it fits as a whole.
         """
         tray = Tray()
-        runs = {key: _runs(getattr(self.children, key)) for key in ("document", "parent", "section")}
+        c = self.children
+        gap = (
+            np.concatenate(([0], np.cumsum(~adjacent(c.document, c.start, c.stop))))
+            if len(c.start)
+            else c.start
+        )
+        runs = {"document": _runs(gap), "parent": _runs(c.parent), "section": _runs(c.section)}
         for index in np.argsort(-self.children.score, kind="stable").tolist():
             if self.children.score[index] <= 0:
                 break
@@ -107,7 +114,7 @@ class Packer:
             self._take(tray, index, int(self.children.stop[index]), cost + above)
             return True
         if not tray.taken or room >= WORTH_CUTTING:
-            part = cut(own, room, self.count)
+            part = cut(own, room - self.count(" …"), self.count)
             if part:
                 stop = int(self.children.stop[index]) - len(own) + len(part)
                 self._take(tray, index, stop, self.count(part) + above)

@@ -7,19 +7,37 @@ import numpy as np
 from nestling.results import Explanation, Results, Vote
 from nestling.retrieve.cite import marker
 from nestling.retrieve.collapse import evidence
-from nestling.retrieve.find import Found
-from nestling.retrieve.fuse import scaled
-from nestling.retrieve.gate import Gate, Passed, abstention, passing
+from nestling.retrieve.find import Found, Question, find
+from nestling.retrieve.fuse import LIST, scaled
+from nestling.retrieve.gate import Gate, Passed, abstention, passing, settled
+from nestling.settings import Scoring
 from nestling.types import Channel, Evidence, Passage
 from nestling.view import StoredParent, View
+from nestling.where import Where
 
 # Refused candidates that are explained by name.
 MOST_DROPPED = 50
 
 
-def search(view: View, found: Found, k: int, offset: int, gate: Gate) -> Results:
+def search(
+    view: View,
+    question: Question,
+    where: Where | None,
+    k: int,
+    offset: int,
+    gate: Gate,
+    scoring: Scoring | None = None,
+) -> Results:
     """The passages ``offset`` to ``offset + k`` of those that pass the gate."""
+    need = offset + k
+    found = find(view, question, where, need, scoring)
     passed = passing(view, found, gate, offset, k)
+    while len(passed.places) < k and not gate.open and not settled(found, gate):
+        ranked, need = len(found.ranking.parent), max(4 * need, 4 * LIST)
+        found = find(view, question, where, need, scoring)
+        passed = passing(view, found, gate, offset, k)
+        if len(found.ranking.parent) == ranked:
+            break
     ranking = found.ranking
     named = [place for place, _, _ in passed.places] + list(passed.refused)[:MOST_DROPPED]
     stored = view.parents([int(ranking.parent[place]) for place in named])
@@ -28,7 +46,12 @@ def search(view: View, found: Found, k: int, offset: int, gate: Gate) -> Results
         for place, similarity, coverage in passed.places
     ]
     abstained = abstention(gate, passed, len(ranking.parent))
-    return Results(passages, _explain(found, stored, passed, abstained), abstained)
+    notes = question.notes
+    if gate.min_similarity is not None and question.vector is None:
+        notes += ("min_similarity was not asked, since dense did not vote",)
+    if abstained:
+        notes += (f"abstained: {abstained}",)
+    return Results(passages, _explain(found, stored, passed, notes), abstained)
 
 
 def passage(
@@ -66,7 +89,7 @@ def passage(
 
 
 def _explain(
-    found: Found, stored: dict[int, StoredParent], passed: Passed, abstained: str | None
+    found: Found, stored: dict[int, StoredParent], passed: Passed, notes: tuple[str, ...]
 ) -> Explanation:
     question, ranking = found.question, found.ranking
     channels: tuple[Channel, ...] = tuple(dict.fromkeys(key.channel for key in found.lists))
@@ -75,7 +98,7 @@ def _explain(
         language=question.language,
         terms=tuple("/".join(forms) for forms in question.terms),
         channels=channels,
-        notes=question.notes + ((abstained,) if abstained else ()),
+        notes=notes,
         votes={stored[int(ranking.parent[place])].id: _votes(found, place) for place, _, _ in passed.places},
         dropped={
             stored[int(ranking.parent[place])].id: reason

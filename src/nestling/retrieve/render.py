@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -15,9 +15,16 @@ ELLIPSIS = "…"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown of one parent: spans of the document, in order; ``index`` is its first child's."""
+    """What is shown of one parent.
+
+    Attributes:
+        index: Of the first child taken.
+        last: After the last child taken.
+        spans: Of the document, in order, not touching.
+    """
 
     index: int
+    last: int
     spans: tuple[Span, ...]
 
 
@@ -26,7 +33,11 @@ def shown(children: Children, tray: Tray) -> list[Shown]:
     documents = [list(group) for _, group in groupby(sorted(tray.taken), key=lambda i: children.document[i])]
     documents.sort(key=lambda group: -max(children.score[i] for i in group))
     return [
-        Shown(members[0], joined((int(children.start[i]), tray.taken[i]) for i in members))
+        Shown(
+            members[0],
+            members[-1] + 1,
+            joined((int(children.start[i]), tray.taken[i]) for i in members),
+        )
         for group in documents
         for members in (list(run) for _, run in groupby(group, key=lambda i: children.parent[i]))
     ]
@@ -48,12 +59,32 @@ def head(id: str, title: str, heading: tuple[str, ...], document_shown: bool) ->
     names = heading[1:] if heading[:1] == (title,) else heading
     if title and not document_shown:
         names = (title, *names)
-    return f"{marker(id)} {' › '.join(names)}".rstrip()
+    return f"{marker(id)} {' › '.join(' '.join(quoted(name).split()) for name in names)}".rstrip()
 
 
-def body(spans: tuple[Span, ...], start: int, text: str) -> str:
-    """The shown part of a parent's text, which starts at ``start``, with ``…`` where some is left out."""
-    parts = [text[a - start : b - start].strip() for a, b in spans]
-    before = f"{ELLIPSIS} " if spans[0][0] > start else ""
-    after = f" {ELLIPSIS}" if spans[-1][1] < start + len(text) else ""
-    return quoted(f"{before}{f' {ELLIPSIS} '.join(parts)}{after}")
+def table_header(lead: str) -> str:
+    """The header rows in a child's lead, each ending its line; "" where it continues no table."""
+    first, _, rest = lead.partition("\n")
+    return "" if not lead.endswith("\n") else rest if first.endswith(":") else lead
+
+
+def body(spans: tuple[Span, ...], start: int, text: str, headers: Mapping[int, str]) -> str:
+    """The shown part of a parent's text, which starts at ``start``.
+
+    ``…`` stands for what is left out: in the line, or on a line of its own where whole lines are left out.
+    ``headers`` are the rows to say again above a span that begins, at an offset, inside a table.
+    """
+    shown, end = "", start
+    for first, last in spans:
+        part = text[first - start : last - start]
+        if first > end:
+            whole_lines = text[first - start - 1] == "\n"
+            shown = f"{shown.rstrip()}\n{ELLIPSIS}\n" if whole_lines else f"{shown.rstrip()} {ELLIPSIS} "
+        if first > end or first == start:
+            part = headers.get(first, "") + part
+        shown, end = shown + part, last
+    left = text[end - start :]
+    if left.strip():
+        whole_lines = text[end - start - 1] == "\n" or left[0] == "\n"
+        shown = shown.rstrip() + (f"\n{ELLIPSIS}" if whole_lines else f" {ELLIPSIS}")
+    return quoted(shown.strip())

@@ -43,6 +43,7 @@ class Entry:
 class Store(Protocol):
     """Where a nest keeps its rows."""
 
+    path: str
     meta: Mapping[str, Any]
 
     def view(self) -> AbstractContextManager[View]:
@@ -55,6 +56,14 @@ class Store(Protocol):
 
     def remove(self, ids: Iterable[str]) -> list[str]:
         """Remove documents in one transaction; returns the ids that existed."""
+        ...
+
+    def keep(self, key: str, value: Any) -> None:
+        """Set a JSON value of ``meta``, in one transaction."""
+        ...
+
+    def own_files(self) -> frozenset[tuple[int, int]]:
+        """Device and inode of files that nothing else in this process may open; none for a server."""
         ...
 
     def close(self) -> None:

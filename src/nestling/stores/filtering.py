@@ -39,10 +39,11 @@ class Items:
 
 def allowed(items: Items, where: Where) -> Mask:
     """For each item, whether the filter holds."""
+    every = np.ones(len(items.documents if items.parents is None else items.parents), bool)
     if isinstance(where, All):
-        return reduce(operator.and_, (allowed(items, branch) for branch in where.branches))
+        return reduce(operator.and_, (allowed(items, branch) for branch in where.branches), every)
     if isinstance(where, AnyOf):
-        return reduce(operator.or_, (allowed(items, branch) for branch in where.branches))
+        return reduce(operator.or_, (allowed(items, branch) for branch in where.branches), ~every)
     if isinstance(where, Not):
         return ~allowed(items, where.branch)
     return _leaf(items, where)

@@ -42,7 +42,8 @@ CREATE TABLE children (
     start    INTEGER NOT NULL,
     stop     INTEGER NOT NULL,
     terms    INTEGER NOT NULL,       -- how many terms it has in words
-    digest   BLOB NOT NULL           -- of the embedded text: equal text is never embedded twice
+    digest   BLOB NOT NULL,          -- of the embedded text: equal text is never embedded twice
+    lead     TEXT NOT NULL           -- what stands before its text when it is embedded and indexed
 );
 CREATE INDEX children_document ON children (document);
 CREATE INDEX children_digest ON children (digest);

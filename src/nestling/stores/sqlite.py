@@ -1,32 +1,38 @@
-"""A nest in one SQLite file: who may write when, and the rows of a document in one transaction."""
+"""A nest in one SQLite file: who may read and write when."""
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from nestling.errors import NewerNestError, NotANestError, NotFoundError, StoreError
+from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
 from nestling.stores.base import Entry
 from nestling.stores.layout import Layout, read_layout
 from nestling.stores.sqlite_errors import mapped
+from nestling.stores.sqlite_file import (
+    MEMORY,
+    connect,
+    connect_frozen,
+    connect_reader,
+    identity,
+    is_frozen,
+    lay_out,
+    make,
+    read_meta,
+)
 from nestling.stores.sqlite_rows import delete, insert
 from nestling.stores.sqlite_view import SQLiteView
 from nestling.view import View
 
-APPLICATION_ID = 0x4E455354
-SCHEMA = 1
-MEMORY = ":memory:"
-
 
 class SQLiteStore:
-    """One nest. Threads may share it: they read side by side and write in turn; so do other processes.
+    """One nest. Threads and forked processes may share it: they read side by side and write in turn.
 
     Attributes:
         path: As given, or ``:memory:``.
@@ -42,26 +48,27 @@ class SQLiteStore:
             NewerNestError: A newer Nestling wrote it.
         """
         self.path = str(path)
+        # where the process stands may change later
+        self._file = None if self.path == MEMORY else Path(path).absolute()
         self._timeout = timeout
-        self._lock = threading.RLock()
-        self._idle: list[sqlite3.Connection] = []
-        self._writer: sqlite3.Connection | None = None
         self._layout: Layout | None = None
         self._closed = False
-        if self.path == MEMORY:
-            self._writer = _connect(MEMORY, timeout)
-            self._writer.execute("PRAGMA foreign_keys = ON")
-            self.meta: Mapping[str, Any] = {}
+        self.meta: Mapping[str, Any] = {}
+        self._idle: list[sqlite3.Connection] = []
+        self._writer: sqlite3.Connection | None = None
+        self._begin_process()
+        if self._file is None:
+            self._writer = connect(None, timeout)
             return
-        if Path(self.path).is_dir():
-            raise NotANestError(f"{self.path} is a folder; give the path of a nest, or of a new file")
-        if not Path(self.path).is_file():
+        _refuse_folder(self._file, self.path)
+        if not self._file.is_file():
             raise NotFoundError(
                 f"there is no nest at {self.path}; make one by adding to it"
                 " (`nestling add`, or nestling.open with create=True)"
             )
         with self._reader() as db:
-            self.meta = _checked_meta(db, self.path)
+            self.meta = read_meta(db, self.path)
+        self._inode = self._file.stat().st_ino
 
     @classmethod
     def create(cls, path: str | Path, meta: Mapping[str, Any], *, timeout: float = 30.0) -> SQLiteStore:
@@ -73,22 +80,14 @@ class SQLiteStore:
         """
         if str(path) == MEMORY:
             store = cls(path, timeout=timeout)
-            assert store._writer is not None
-            _lay_out(store._writer, meta, MEMORY)
+            lay_out(store._open_writer(), meta)
             store.meta = dict(meta)
             return store
-        file = Path(path)
-        if file.is_dir():
-            raise NotANestError(f"{path} is a folder; give the path of a nest, or of a new file")
-        if not file.exists() or file.stat().st_size == 0:
-            if not file.parent.is_dir():
-                raise NotFoundError(f"there is no folder {file.parent} to make {file.name} in; make it first")
-            with mapped(str(path), timeout):
-                db = _connect(f"file:{quote(str(file.absolute()))}?mode=rwc", timeout)
-                try:
-                    _lay_out(db, meta, str(path))
-                finally:
-                    db.close()
+        with mapped(str(path), timeout):
+            file = Path(path).absolute()
+            _refuse_folder(file, str(path))
+            if not file.exists() or not file.stat().st_size:
+                make(file, meta, timeout)
         return cls(path, timeout=timeout)
 
     @contextmanager
@@ -110,14 +109,41 @@ class SQLiteStore:
             existing = delete(db, wanted)
         return [id for id in wanted if id in existing]
 
+    def keep(self, key: str, value: Any) -> None:
+        """Store one JSON value of ``meta``."""
+        with self._writing() as db:
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+        self.meta = {**self.meta, key: value}
+
+    def own_files(self) -> frozenset[tuple[int, int]]:
+        """Device and inode of the nest's own files, which must not be opened by anything else in this process."""
+        found = [Path(f"{self._file}{end}") for end in ("", "-wal", "-shm")] if self._file else []
+        return frozenset((file.stat().st_dev, file.stat().st_ino) for file in found if file.exists())
+
     def close(self) -> None:
         """Close every connection; closing twice is fine."""
-        with self._lock:
+        with self._write_lock, self._pool_lock:
             self._closed = True
             for db in (*self._idle, self._writer):
                 if db is not None:
                     db.close()
             self._idle, self._writer = [], None
+
+    def _begin_process(self) -> None:
+        self._process = os.getpid()
+        self._write_lock = threading.RLock()
+        self._pool_lock = threading.Lock()
+        self._idle, self._writer = [], None
+
+    def _enter(self) -> None:
+        if self._closed:
+            raise StoreError(f"the nest {self.path} is closed; open it again with nestling.open")
+        if self._process != os.getpid():
+            if self._file is None:
+                raise StoreError("a nest in memory cannot be shared with a forked process; open one there")
+            # SQLite's connections do not survive a fork, and closing them here would hurt the parent's
+            self._left_to_parent = (self._idle, self._writer)
+            self._begin_process()
 
     def _layout_of(self, db: sqlite3.Connection) -> Layout:
         known = self._layout
@@ -128,49 +154,76 @@ class SQLiteStore:
 
     @contextmanager
     def _reader(self) -> Iterator[sqlite3.Connection]:
-        if self.path == MEMORY:
-            with self._lock:
-                yield self._open_writer()
-            return
+        self._enter()
         with mapped(self.path, self._timeout):
-            with self._lock:
-                self._refuse_closed()
+            if self._file is None:
+                with self._write_lock:
+                    yield self._open_writer()
+                return
+            with self._pool_lock:
                 db = self._idle.pop() if self._idle else None
-            db = db or _connect_reader(self.path, self._timeout)
             try:
-                db.execute("BEGIN")
+                db = db or connect_reader(self._file, self._timeout)
+            except sqlite3.OperationalError as error:
+                if not is_frozen(self._file, error):
+                    raise
+                with self._frozen() as db:
+                    yield db
+                return
+            with self._pooled(db):
                 yield db
-            except sqlite3.DatabaseError:
-                db.close()
-                raise
-            finally:
-                self._give_back(db)
 
-    def _give_back(self, db: sqlite3.Connection) -> None:
+    @contextmanager
+    def _pooled(self, db: sqlite3.Connection) -> Iterator[None]:
         try:
+            db.execute("BEGIN")
+            yield
             db.execute("ROLLBACK")
-        except sqlite3.ProgrammingError:
-            return  # it was closed after an error
-        with self._lock:
+        except BaseException:
+            db.close()
+            raise
+        with self._pool_lock:
             if self._closed:
                 db.close()
             else:
                 self._idle.append(db)
 
+    @contextmanager
+    def _frozen(self) -> Iterator[sqlite3.Connection]:
+        """Read a file beside which nothing can be written; another user may still change it."""
+        assert self._file is not None
+        before = identity(self._file)
+        db = connect_frozen(self._file, self._timeout)
+        try:
+            yield db
+        except (sqlite3.DatabaseError, ValueError) as error:
+            if identity(self._file) == before:
+                raise
+            raise LockedError(f"{self.path} changed while it was read; try again") from error
+        finally:
+            db.close()
+        if identity(self._file) != before:
+            raise LockedError(f"{self.path} changed while it was read; try again")
+
     def _open_writer(self) -> sqlite3.Connection:
-        self._refuse_closed()
-        if self._writer is None:
-            self._writer = _connect(f"file:{quote(str(Path(self.path).absolute()))}?mode=rw", self._timeout)
-            self._writer.execute("PRAGMA synchronous = FULL")
-            self._writer.execute("PRAGMA foreign_keys = ON")
+        self._enter()
+        if self._file is not None:
+            if not self._file.exists() or self._file.stat().st_ino != self._inode:
+                raise StoreError(f"{self.path} was deleted or replaced while it was open; open it again")
+            if self._writer is None:
+                self._writer = connect(self._file, self._timeout)
+                self._writer.execute("PRAGMA synchronous = FULL")
+                self._writer.execute("PRAGMA foreign_keys = ON")
+        assert self._writer is not None
         return self._writer
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, mapped(self.path, self._timeout):
+        self._enter()
+        with self._write_lock, mapped(self.path, self._timeout):
             db = self._open_writer()
-            db.execute("BEGIN IMMEDIATE")
             try:
+                db.execute("BEGIN IMMEDIATE")
                 yield db
                 db.execute("COMMIT")
             except BaseException:
@@ -178,72 +231,7 @@ class SQLiteStore:
                     db.execute("ROLLBACK")
                 raise
 
-    def _refuse_closed(self) -> None:
-        if self._closed:
-            raise StoreError(f"the nest {self.path} is closed; open it again with nestling.open")
 
-
-def _connect(target: str, timeout: float) -> sqlite3.Connection:
-    return sqlite3.connect(
-        target, timeout=timeout, isolation_level=None, check_same_thread=False, uri=target != MEMORY
-    )
-
-
-def _connect_reader(path: str, timeout: float) -> sqlite3.Connection:
-    address = f"file:{quote(str(Path(path).absolute()))}"
-    # opened to write, and forbidden to: SQLite can then remove its log's index when the last reader closes
-    db = _connect(f"{address}?mode=rw", timeout)
-    try:
-        db.execute("PRAGMA query_only = ON")
-        db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    except sqlite3.OperationalError as error:
-        # on a read-only disk the write-ahead log's index cannot be made; with no log there is nothing in it
-        log = Path(f"{path}-wal")
-        if error.sqlite_errorname not in ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_READONLY_DIRECTORY"):
-            raise
-        if log.exists() and log.stat().st_size:
-            raise
-        db.close()
-        db = _connect(f"{address}?mode=ro&immutable=1", timeout)
-    return db
-
-
-def _lay_out(db: sqlite3.Connection, meta: Mapping[str, Any], path: str) -> None:
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = FULL")
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        if db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0:
-            for statement in _statements(files("nestling.stores").joinpath("schema.sql").read_text("utf-8")):
-                db.execute(statement)
-            rows = [(key, json.dumps(value)) for key, value in meta.items()]
-            db.executemany("INSERT INTO meta VALUES (?, ?)", rows)
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {SCHEMA}")
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
-
-
-def _statements(script: str) -> Iterator[str]:
-    # executescript would commit the transaction that makes the nest appear whole or not at all
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-def _checked_meta(db: sqlite3.Connection, path: str) -> dict[str, Any]:
-    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise NotANestError(f"{path} is not a nest; give the path of a nest, or of a new file")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > SCHEMA:
-        raise NewerNestError(
-            f"{path} has schema {version} and this Nestling knows up to {SCHEMA};"
-            " upgrade with `pip install -U nestling`"
-        )
-    return {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
+def _refuse_folder(file: Path, path: str) -> None:
+    if file.is_dir():
+        raise NotANestError(f"{path} is a folder; give the path of a nest, or of a new file")

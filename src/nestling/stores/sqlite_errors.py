@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,10 @@ def mapped(path: str, timeout: float) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _mapped(error, path, timeout) from error
+    except json.JSONDecodeError as error:
+        raise NotANestError(f"{path} is damaged ({error}); restore a backup") from error
+    except OSError as error:
+        raise StoreError(f"{path} cannot be reached: {error}; check the path and its permissions") from error
 
 
 def _mapped(error: sqlite3.Error, path: str, timeout: float) -> NestlingError:
@@ -28,7 +33,7 @@ def _mapped(error: sqlite3.Error, path: str, timeout: float) -> NestlingError:
             f"{path} is locked by {holder(path)}; waited {timeout:g} s; try again when it is done,"
             " or wait longer with a larger timeout"
         )
-    if family == "SQLITE_FULL":
+    if family == "SQLITE_FULL" or name.startswith("SQLITE_IOERR_SHM"):
         return FullError(
             f"the disk of {path} is full; nothing of this change was kept; make room and run it again"
         )
@@ -36,8 +41,7 @@ def _mapped(error: sqlite3.Error, path: str, timeout: float) -> NestlingError:
         return ReadOnlyError(f"{path} cannot be written; check its permissions and its folder's")
     if family in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
         return NotANestError(
-            f"{path} is not a nest, or its pages are damaged ({error});"
-            " see `nestling check`, or restore a backup"
+            f"{path} is not a nest, or its pages are damaged ({error}); restore a backup, or build it anew"
         )
     return StoreError(f"{path} cannot be read or written: {error}; check the disk and the file's permissions")
 

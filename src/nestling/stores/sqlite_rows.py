@@ -31,12 +31,14 @@ _HANGING = (
 
 def delete(db: sqlite3.Connection, ids: list[str]) -> set[str]:
     """Delete documents and all that hangs on them; returns the ids that existed."""
-    query = "SELECT row, id FROM documents WHERE id IN (SELECT value FROM json_each(?))"
-    found = db.execute(query, (json.dumps(ids),)).fetchall()
-    for row, _ in found:
-        for statement in _HANGING:
-            db.execute(statement, {"row": row})
-    return {id for _, id in found}
+    existing = set()
+    for id in ids:
+        found = db.execute("SELECT row FROM documents WHERE id = ?", (id,)).fetchone()
+        if found:
+            existing.add(id)
+            for statement in _HANGING:
+                db.execute(statement, {"row": found[0]})
+    return existing
 
 
 def insert(db: sqlite3.Connection, entry: Entry) -> None:
@@ -96,9 +98,9 @@ def _insert_children(
     first = _next_row(db, "children")
     together = zip(children, entry.terms, entry.child_digests, strict=True)
     db.executemany(
-        "INSERT INTO children VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO children VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (n, parent, document, child.start, child.end, len(terms), digest)
+            (n, parent, document, child.start, child.end, len(terms), digest, child.lead)
             for n, ((parent, child), terms, digest) in enumerate(together, first)
         ],
     )

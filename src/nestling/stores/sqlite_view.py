@@ -46,8 +46,7 @@ class SQLiteView:
         if not len(positions) or n < 1:
             return Ranked(np.zeros(0, np.int64), np.zeros(0))
         rough = rows.scan(vector, positions if where is not None else None)
-        # codes are off by less than .002 of cosine: this much more than the list holds all that could belong in it
-        kept = _at_least(rough, n + n // 2 + 50)
+        kept = _possibly_best(rough, rows.scale[positions], n)
         positions = positions[kept]
         scores = self._exact(level, vector, rows.row[positions])
         best = self._layout.best(level, positions, scores, n)
@@ -105,7 +104,7 @@ class SQLiteView:
             " WHERE p.row IN (SELECT value FROM json_each(?))",
             (json.dumps([int(row) for row in rows]),),
         ).fetchall()
-        texts = {row: self.document_text(row) for row in {row[1] for row in found}}
+        texts = {row: self._text(row) for row in {row[1] for row in found}}
         return {
             row[0]: StoredParent(
                 row=row[0],
@@ -123,8 +122,7 @@ class SQLiteView:
             for row in found
         }
 
-    def document_text(self, row: int) -> str:
-        """The stored text of one document."""
+    def _text(self, row: int) -> str:
         if row not in self._texts:
             query = "SELECT text FROM documents WHERE row = ?"
             self._texts[row] = self._db.execute(query, (row,)).fetchone()[0]
@@ -134,10 +132,16 @@ class SQLiteView:
         """Documents per language."""
         return dict(self._db.execute("SELECT language, count(*) FROM documents GROUP BY 1 ORDER BY 1"))
 
-    def digests(self, ids: Sequence[str]) -> dict[str, bytes]:
-        """Digests of the documents that exist."""
-        query = "SELECT id, digest FROM documents WHERE id IN (SELECT value FROM json_each(?))"
-        return dict(self._db.execute(query, (json.dumps(list(ids)),)).fetchall())
+    def known(self, ids: Sequence[str]) -> dict[str, tuple[bytes, str | None]]:
+        """Digest and source of the documents that exist."""
+        query = "SELECT digest, source FROM documents WHERE id = ?"
+        found = {id: self._db.execute(query, (id,)).fetchone() for id in ids}
+        return {id: (row[0], row[1]) for id, row in found.items() if row}
+
+    def leads(self, children: Sequence[int]) -> dict[int, str]:
+        """The lead of each of these children."""
+        query = "SELECT row, lead FROM children WHERE row IN (SELECT value FROM json_each(?))"
+        return dict(self._db.execute(query, (json.dumps([int(row) for row in children]),)).fetchall())
 
     def embedded(self, digests: Sequence[bytes]) -> dict[bytes, Vectors]:
         """Vectors of the embedded texts that exist."""
@@ -157,10 +161,10 @@ class SQLiteView:
         if found is None:
             return None
         row, name, text, title, metadata, source = found
-        children: dict[int, list[tuple[int, int]]] = {}
-        query = "SELECT parent, start, stop FROM children WHERE document = ? ORDER BY row"
-        for parent, start, stop in self._db.execute(query, (row,)):
-            children.setdefault(parent, []).append((start, stop))
+        children: dict[int, list[tuple[int, int, str]]] = {}
+        query = "SELECT parent, start, stop, lead FROM children WHERE document = ? ORDER BY row"
+        for parent, *child in self._db.execute(query, (row,)):
+            children.setdefault(parent, []).append(tuple(child))
         query = "SELECT row, id, start, stop, heading, metadata FROM parents WHERE document = ? ORDER BY row"
         parents = tuple(
             Parent(
@@ -168,7 +172,7 @@ class SQLiteView:
                 start,
                 stop,
                 tuple(json.loads(heading)),
-                tuple(Child(f"{name}::{i:02d}", *span) for i, span in enumerate(children.get(parent, []))),
+                tuple(Child(f"{name}::{i:02d}", *child) for i, child in enumerate(children.get(parent, []))),
                 json.loads(own),
             )
             for parent, name, start, stop, heading, own in self._db.execute(query, (row,))
@@ -244,7 +248,11 @@ class SQLiteView:
         return self._postings[key]
 
 
-def _at_least(scores: Scores, n: int) -> NDArray[np.intp]:
-    if len(scores) <= n:
-        return np.arange(len(scores))
-    return np.flatnonzero(scores >= np.partition(scores, len(scores) - n)[len(scores) - n])
+def _possibly_best(rough: Scores, scale: NDArray[np.float32], n: int) -> NDArray[np.intp]:
+    """Which rows can be among the ``n`` best, given that a score from codes is off by some of its scale."""
+    if len(rough) <= n:
+        return np.arange(len(rough))
+    # rounding moves each part by up to scale/2, evenly: with a unit vector this is six standard deviations
+    error = 6 * scale.astype(np.float64) / np.sqrt(12)
+    lowest = rough - error
+    return np.flatnonzero(rough + error >= np.partition(lowest, len(rough) - n)[len(rough) - n])

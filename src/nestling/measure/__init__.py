@@ -1,0 +1,1 @@
+"""Measuring: golden questions, figures with intervals, comparisons, tuning."""

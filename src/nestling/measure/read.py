@@ -1,0 +1,60 @@
+"""Golden questions and their documents from a path, whatever shape is there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from nestling.errors import DocumentError, NotFoundError
+from nestling.measure.corpora_in import folder_documents, read_folder, read_squad, squad_documents
+from nestling.measure.golden import Golden
+from nestling.measure.golden_lines import read_lines
+from nestling.types import Document
+
+
+def read_golden(path: str | os.PathLike[str]) -> Golden:
+    """Read golden questions.
+
+    Args:
+        path: A file ``golden.jsonl`` of one question a line; a ``.json`` file of SQuAD's shape; or a folder as
+            BEIR has them (``queries.jsonl``, ``qrels.tsv`` or ``qrels/``, and where there are, ``spans.jsonl``).
+
+    Raises:
+        NotFoundError: There is no such file or folder.
+        DocumentError: Lines cannot be used; they are named with what is wrong.
+    """
+    file = _existing(path)
+    if file.is_dir():
+        return read_folder(file)
+    return read_squad(file) if file.suffix.lower() == ".json" else read_lines(file)
+
+
+def read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:
+    """The documents that come with golden questions, one at a time, ready for `Nest.add`.
+
+    Args:
+        path: A ``.json`` file of SQuAD's shape, or a folder with ``corpus.jsonl``.
+
+    Raises:
+        NotFoundError: There is no such file or folder.
+        DocumentError: There are no documents, or one cannot be read.
+    """
+    file = _existing(path)
+    if file.is_dir():
+        return folder_documents(file)
+    if file.suffix.lower() == ".json":
+        return squad_documents(file)
+    raise DocumentError(f"{file} holds questions without documents; add those with `nestling add PATH`")
+
+
+def golden_of(given: Golden | str | os.PathLike[str]) -> Golden:
+    """Golden questions as they are, or read from their path."""
+    return given if isinstance(given, Golden) else read_golden(given)
+
+
+def _existing(path: str | os.PathLike[str]) -> Path:
+    file = Path(path)
+    if not file.exists():
+        raise NotFoundError(f"there is no file or folder {file}; check the path")
+    return file
