@@ -371,12 +371,13 @@ class Nest:
             return [DocumentInfo(**row) for row in view.documents(tree)]
 
     def stats(self) -> dict[str, Any]:
-        """Counts of documents, parents and children, documents per language, bytes, recipe and embedder."""
+        """Counts of documents, parents and children, documents per language, bytes, recipe, scoring, embedder."""
         with self._store.view() as view:
             stats = view.stats()
         return {
             **stats,
             "recipe": asdict(self.recipe),
+            "scoring": asdict(self.scoring),
             "embedder": self._store.meta["embedder"]["fingerprint"],
         }
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+import nestling
 from nestling.errors import SettingError
 from nestling.ingest.prepare import document_digest
 from nestling.ingest.split import SPLITTER
@@ -214,5 +215,5 @@ def _identity(
     for question, gold in asked:
         digest.update(repr((question.id, question.question, question.where, gold)).encode())
     model = nest.embedder.fingerprint
-    digest.update(json.dumps([list(budgets), model, SPLITTER, ANALYZER]).encode())
+    digest.update(json.dumps([list(budgets), model, SPLITTER, ANALYZER, nestling.__version__]).encode())
     return digest.hexdigest()

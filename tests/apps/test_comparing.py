@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from commands import CARDS, Run
 
 import nestling
+from nestling.apps.comparing import print_comparison
 
 GOLDEN = [
     {"id": "food", "question": "with food or on an empty stomach?", "relevant": {"stomach": 1}},
@@ -40,6 +42,31 @@ def test_compares_two_files(run: Run, cards: Path, golden: str) -> None:
     first = done.stdout.splitlines()[0].split("\t")
     assert first[0] == "document/nDCG@10"
     assert first[-1] == "no difference: the same on all 3 questions"
+
+
+def test_a_terminal_gets_a_table_and_verdicts(
+    run: Run,
+    cards: Path,
+    golden: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What differs, who is left out, the verdict that decides, and what changed most."""
+    evaluated(run, golden, "nest.nest", "before.json")
+    before: dict[str, Any] = json.loads(Path("before.json").read_text())
+    after: dict[str, Any] = json.loads(Path("before.json").read_text())
+    after["embedder"] = "another"
+    for question in after["questions"]:
+        question["figures"]["document/nDCG@10"] = 0.0
+    del before["questions"][0]
+    found = nestling.compare(before, after, ("before", "after"))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    print_comparison(found)
+    shown = capsys.readouterr().out
+    assert "embedder: wordhash-64 → another" in shown
+    assert "2 questions in both\n1 only in after: food" in shown
+    assert "document/nDCG@10: before finds 100.0 points more" in shown
+    assert "1.00 → 0.00 · long: how long may a fever last?" in shown
 
 
 def test_json_is_the_comparison(run: Run, cards: Path, golden: str) -> None:

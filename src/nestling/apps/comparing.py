@@ -98,11 +98,16 @@ def _print_scope(found: nestling.Comparison) -> None:
 def _print_verdicts(found: nestling.Comparison) -> None:
     say()
     for number, row in enumerate(found.rows):
-        say(paint(line(f"{row.figure}: {row.verdict}"), bold=number == 0 or None))
+        decided = row.low is not None and row.high is not None and (row.low > 0 or row.high < 0)
+        if number == 0 or decided:
+            say(paint(line(f"{row.figure}: {row.verdict}"), bold=number == 0 or None))
+    accidents = round(len(found.rows) * (1 - 0.95))
+    if accidents:
+        say(f"no winner by the others; of {len(found.rows)} figures about {accidents} have one by accident")
     if found.changed:
         say(paint(f"\nchanged most, by {line(found.rows[0].figure)}", bold=True))
     for change in found.changed:
-        told = f"{change.a:.2f} → {change.b:.2f}  {change.id}: {change.question}"
+        told = f"{change.a:.2f} → {change.b:.2f} · {change.id}: {change.question}"
         say(f"  {clipped(told, columns() - 2)}")
 
 

@@ -148,7 +148,7 @@ def _print_settings(found: nestling.Tuned) -> None:
     if best:
         say(paint("\nbest on the half that chooses", bold=True))
     for tried in best[:MOST_TRIED]:
-        say(f"  {clipped(f'{tried.score:.3f}  {tried.told}', columns() - 2)}")
+        say(f"  {clipped(f'{tried.score:.3f} · {tried.told}', columns() - 2)}")
 
 
 def _next(found: nestling.Tuned, nest: str, out: str | None) -> str:

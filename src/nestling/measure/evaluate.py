@@ -106,7 +106,7 @@ def evaluate(
         nest=nest,
         recipe=stats["recipe"],
         embedder=stats["embedder"],
-        settings=settings.as_json(),
+        settings={**settings.as_json(), "scoring": stats["scoring"]},
         skipped=skipped,
         questions=answers,
         summary=summary(answers),
