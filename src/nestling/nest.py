@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from os import PathLike
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nestling.errors import ModelError, NestlingError, NotFoundError, SettingError
+from nestling.ingest.batches import batches, count_documents, windows
 from nestling.ingest.check import is_storable
 from nestling.ingest.load import Source, are_two_files, load, path_exists
 from nestling.ingest.prepare import Prepared, document_digest, prepare, question_language
@@ -34,14 +35,8 @@ if TYPE_CHECKING:
     from nestling.measure.evaluation import Evaluation
     from nestling.measure.golden import Golden
 
-# Documents are prepared together until they hold this many children, so that small ones share a call of the model;
-# few enough to keep memory and the wait for the first commit small.
-WINDOW = 256
 # Texts given to the model in one call; progress is told after each.
 TOGETHER = 64
-# Characters of documents looked at together for what is already stored; an input counts as at least 100.
-LOOK_AHEAD = 100_000
-LEAST_INPUT = 100
 
 
 class Nest:
@@ -108,15 +103,15 @@ class Nest:
             StoreError: The nest could not be written; likewise.
         """
         report, seen = Report(), set[str]()
-        told = _Told(progress, _count(source))
+        told = _Told(progress, count_documents(source))
         if isinstance(source, str | PathLike) and not path_exists(source):
             raise NotFoundError(
                 f"there is no file or folder {str(source)[:200]!r}; check the path, or give text as a Document"
             )
         try:
-            for inputs in _batches(load(source, closed=self._store.own_files())):
+            for inputs in batches(load(source, closed=self._store.own_files())):
                 changed = self._changed(inputs, report, seen, told)
-                for window in _windows(prepare(d, self.recipe, self.embedder.count_tokens) for d in changed):
+                for window in windows(prepare(d, self.recipe, self.embedder.count_tokens) for d in changed):
                     self._keep(window, report, told, {})
         except NestlingError as error:
             error.report = report
@@ -428,44 +423,3 @@ class _Told:
         if self._progress is not None and now != self._done:
             self._progress(now)
         self._done = now
-
-
-def _count(source: object) -> int | None:
-    """How many inputs there are, where each is one document; a path may be a folder of them."""
-    if isinstance(source, Document):
-        return 1
-    if isinstance(source, list | tuple) and all(isinstance(item, Document) for item in source):
-        return len(source)
-    return None
-
-
-def _batches(inputs: Iterable[Document | Failure]) -> Iterator[list[Document | Failure]]:
-    batch: list[Document | Failure] = []
-    size = 0
-    try:
-        for item in inputs:
-            batch.append(item)
-            size += max(LEAST_INPUT, len(item.text) if isinstance(item, Document) else 0)
-            if size >= LOOK_AHEAD:
-                yield batch
-                batch, size = [], 0
-    except Exception:
-        # the user's own iterable broke off: what it gave is stored first
-        if batch:
-            yield batch
-        raise
-    if batch:
-        yield batch
-
-
-def _windows(documents: Iterable[Prepared]) -> Iterator[list[Prepared]]:
-    window: list[Prepared] = []
-    size = 0
-    for prepared in documents:
-        window.append(prepared)
-        size += len(prepared.texts)
-        if size >= WINDOW:
-            yield window
-            window, size = [], 0
-    if window:
-        yield window

@@ -160,6 +160,8 @@ def test_interrupt(folder: Path) -> None:
     (folder / "many.jsonl").write_text("\n".join(lines))
     process = subprocess.Popen(
         [*NESTLING, "add", "many.jsonl", "--nest", "many.nest"],
+        # a shell that runs the tests in the background has it ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         cwd=folder,
         env=environment(),
         stdout=subprocess.PIPE,
