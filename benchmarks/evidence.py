@@ -30,7 +30,6 @@ from nestling.settings import LENT, Scoring
 
 BUDGETS = (500, 1000, 2000, 4000)
 CORPORA = ("legalbench_rag_small", "anthropic_docs", "codebase_chunks", "chroma_chunking")
-HELD_OUT = ("md_papers", "financebench_md", "scifact")
 RRF = 60
 Span = tuple[str, int, int]
 

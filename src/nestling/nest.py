@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -292,7 +291,7 @@ class Nest:
 
     def evaluate(
         self,
-        golden: Golden | str | os.PathLike[str],
+        golden: Golden | str | PathLike[str],
         *,
         k: Sequence[int] = (1, 3, 5, 10),
         budgets: Sequence[int] = (500, 1000, 2000, 4000),
@@ -330,7 +329,7 @@ class Nest:
             min_similarity=min_similarity,
             min_coverage=min_coverage,
             progress=progress,
-            nest=getattr(self._store, "path", ""),
+            nest=self._store.path,
         )
 
     def _question(self, query: str) -> Question:

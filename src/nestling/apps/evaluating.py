@@ -18,7 +18,7 @@ from nestling.apps.terminal import complain, print_json
 @click.command("eval", epilog="Example: nestling eval golden.jsonl --html report.html")
 @click.argument("golden")
 @click.option("--add", is_flag=True, help="First add the documents that GOLDEN comes with.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Ask only N, evenly spread.")
+@options.limit_option
 @click.option(
     "-k",
     "ks",
@@ -29,16 +29,7 @@ from nestling.apps.terminal import complain, print_json
     metavar="N",
     help="A cut-off of hit, recall and nDCG. Given again: each.",
 )
-@click.option(
-    "--budget",
-    "budgets",
-    type=int,
-    multiple=True,
-    default=(500, 1000, 2000, 4000),
-    show_default=True,
-    metavar="TOKENS",
-    help="A context's size. Given again: each.",
-)
+@options.budgets("A context's size. Given again: each.")
 @options.filtered
 @options.gated
 @click.option("--out", metavar="FILE", help="Write the figures of every question as JSON.")

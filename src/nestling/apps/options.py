@@ -34,6 +34,25 @@ timeout_option = click.option(
 )
 
 
+limit_option = click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Ask only N, evenly spread."
+)
+
+
+def budgets(meaning: str) -> Callable[[Command], Command]:
+    """``--budget``, given once or more often; ``meaning`` is its help."""
+    return click.option(
+        "--budget",
+        "budgets",
+        type=int,
+        multiple=True,
+        default=(500, 1000, 2000, 4000),
+        show_default=True,
+        metavar="TOKENS",
+        help=meaning,
+    )
+
+
 def on_a_nest(command: Command) -> Command:
     """``--nest``, ``--timeout`` and ``--json``, for a command that works on a nest."""
     return nest_option(timeout_option(json_option(command)))

@@ -23,17 +23,8 @@ MOST_TRIED = 8
 )
 @click.argument("golden")
 @click.option("--minutes", type=float, default=10, show_default=True, metavar="N", help="When to stop.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Ask only N, evenly spread.")
-@click.option(
-    "--budget",
-    "budgets",
-    type=int,
-    multiple=True,
-    default=(500, 1000, 2000, 4000),
-    show_default=True,
-    metavar="TOKENS",
-    help="A context in which evidence is looked for. Given again: each.",
-)
+@options.limit_option
+@options.budgets("A context in which evidence is looked for. Given again: each.")
 @click.option("--out", metavar="FILE", help="Write the settings to use as JSON, for `nestling add --recipe`.")
 @click.option("--state", metavar="FILE", help="Keep what was done in FILE; the same command goes on with it.")
 @options.on_a_nest

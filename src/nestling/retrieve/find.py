@@ -61,14 +61,15 @@ def find(
     scoring = scoring or Scoring()
     lists = {key: ranked for level in LEVELS for key, ranked in _lists(view, question, level, LIST, where)}
     family, votes = _votes(view, lists, np.zeros(0, np.int64), where, scoring)
-    tail = None
-    if int((_peaks(family, votes) > 0).sum()) < need:
+    ranking = collapse(family.parent, votes)
+    if int((ranking.score > 0).sum()) < need:
         # beyond the lists, parents follow in the order of one longer list
         longer = [ranked.rows for _, ranked in _lists(view, question, "parent", need, where)]
         if longer:
             tail = np.array(list(dict.fromkeys(np.concatenate(longer).tolist())), np.int64)
             family, votes = _votes(view, lists, tail, where, scoring)
-    return Found(question, lists, family, votes, collapse(family.parent, votes, tail), scoring)
+            ranking = collapse(family.parent, votes, tail)
+    return Found(question, lists, family, votes, ranking, scoring)
 
 
 def _lists(
@@ -95,10 +96,3 @@ def _votes(
         "document": family.document,
     }
     return family, fuse(lists, members, scoring)
-
-
-def _peaks(family: Family, votes: Votes) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    if not len(family.parent):
-        return np.zeros(0)
-    first = np.concatenate(([0], np.flatnonzero(family.parent[1:] != family.parent[:-1]) + 1))
-    return np.maximum.reduceat(votes.score, first)
