@@ -111,7 +111,7 @@ def rebuild(
         golden = portable(golden, at(live.number))
     number = store.begin(build)
     if number == live.number:
-        return Rebuilt(number, 0, 0, 0, False, f"edition {number}, which is live, is built so already")
+        return Rebuilt(number, 0, 0, 0, False, _as_it_is(store))
     report = Report()
     with _plain_errors():
         documents = fill(store, embedders, number, report, progress)
@@ -127,6 +127,14 @@ def rebuild(
     switch_to(store, embedders, number)
     told = f"switched from edition {live.number} to edition {number}"
     return replace(done, switched=True, verdict=told + (f": {done.verdict}" if done.verdict else ""))
+
+
+def _as_it_is(store: Store) -> str:
+    live, *building = store.reached()
+    waiting = (
+        f"; `nestling switch {building[0].number}` finishes edition {building[0].number}" if building else ""
+    )
+    return f"edition {live.number}, which is live, is built so already{waiting}"
 
 
 def _waiting(number: int) -> str:
