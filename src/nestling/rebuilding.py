@@ -20,7 +20,7 @@ from nestling.models.spec import embedder_from
 from nestling.results import Progress, Report
 from nestling.settings import Recipe
 from nestling.stores.base import EditionsChangedError, Store
-from nestling.view import Edition, EditionState, StoredDocument
+from nestling.view import Build, Edition, EditionState, StoredDocument
 
 if TYPE_CHECKING:
     from nestling.measure.compare import Comparison
@@ -96,12 +96,7 @@ def rebuild(
     """See `Nest.rebuild`; ``at`` gives the nest asked by the edition of a number."""
     with store.view() as view:
         live = view.edition
-    made = embedder_from(embedder) if isinstance(embedder, str) else embedder
-    if made is not None:
-        embedders.keep(made)
-    build = replace(live.build, recipe=recipe or live.build.recipe, analyzer=ANALYZER, splitter=SPLITTER)
-    if made is not None and made.fingerprint != build.embedder:
-        build = replace(build, embedder=made.fingerprint, spec=getattr(made, "spec", None))
+    build = _wanted(live, recipe, embedder, embedders)
     if build != live.build and golden is not None:
         # whatever speaks against the gate is said before the work, not after it
         from nestling.measure.no_worse import portable
@@ -118,15 +113,26 @@ def rebuild(
     done = Rebuilt(number, documents, report.embedded, report.reused, False, "")
     if golden is not None:
         done = _judged(done, at, live.number, golden, allowed_loss)
-    if done.losses:
-        told = f"edition {number} was not switched to: {'; '.join(done.losses)}"
-        return replace(done, verdict=f"{told}. {_waiting(number)}")
-    if not switch:
-        told = f"edition {number} is built" + (f": {done.verdict}" if done.verdict else "")
-        return replace(done, verdict=f"{told}. {_waiting(number)}")
+    found = f": {done.verdict}" if done.verdict else ""
+    if done.losses or not switch:
+        what = f"was not switched to: {'; '.join(done.losses)}" if done.losses else f"is built{found}"
+        return replace(done, verdict=f"edition {number} {what}. {_waiting(number)}")
     switch_to(store, embedders, number)
-    told = f"switched from edition {live.number} to edition {number}"
-    return replace(done, switched=True, verdict=told + (f": {done.verdict}" if done.verdict else ""))
+    return replace(
+        done, switched=True, verdict=f"switched from edition {live.number} to edition {number}{found}"
+    )
+
+
+def _wanted(
+    live: Edition, recipe: Recipe | None, embedder: Embedder | str | None, embedders: Embedders
+) -> Build:
+    """How to build: as the live edition is built, but for what is given, by the rules of now."""
+    build = replace(live.build, recipe=recipe or live.build.recipe, analyzer=ANALYZER, splitter=SPLITTER)
+    made = embedder_from(embedder) if isinstance(embedder, str) else embedder
+    if made is None:
+        return build
+    embedders.keep(made)
+    return replace(build, embedder=made.fingerprint, spec=getattr(made, "spec", None))
 
 
 def _as_it_is(store: Store) -> str:

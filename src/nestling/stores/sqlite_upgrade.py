@@ -35,6 +35,7 @@ def upgrade(file: Path, path: str, timeout: float) -> None:
         )
     with mapped(path, timeout), closing(connect(file, timeout)) as db:
         db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA foreign_keys = OFF")
         db.execute("BEGIN IMMEDIATE")
         schema = schema_of(db, path)
         if schema == SCHEMA:
