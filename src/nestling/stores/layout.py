@@ -141,18 +141,21 @@ class Layout:
 
 
 _COLUMNS: dict[Level, str] = {
-    "document": "o.row, o.row, 0, 0, 0, 0",
+    "document": "v.row, v.row, 0, 0, 0, 0",
     "parent": "o.row, o.document, o.row, o.start, o.stop, 0",
     "child": "o.row, o.document, o.parent, o.start, o.stop, o.terms",
 }
-_TABLES: dict[Level, str] = {"document": "documents", "parent": "parents", "child": "children"}
+# the rows of one edition that have a vector
+_TABLES: dict[Level, str] = {
+    "document": "document_vectors v WHERE v.edition = ? AND v.row > ? ORDER BY v.row",
+    "parent": "parents o JOIN parent_vectors v ON v.row = o.row WHERE o.edition = ? AND o.row > ? ORDER BY o.row",
+    "child": "children o JOIN child_vectors v ON v.row = o.row WHERE o.edition = ? AND o.row > ? ORDER BY o.row",
+}
 
 
-def _read_level(db: sqlite3.Connection, level: Level, after: int) -> LevelRows:
+def _read_level(db: sqlite3.Connection, level: Level, edition: int, after: int) -> LevelRows:
     rows = db.execute(
-        f"SELECT {_COLUMNS[level]}, v.scale, v.codes FROM {_TABLES[level]} o"
-        f" JOIN {level}_vectors v ON v.row = o.row WHERE o.row > ? ORDER BY o.row",
-        (after,),
+        f"SELECT {_COLUMNS[level]}, v.scale, v.codes FROM {_TABLES[level]}", (edition, after)
     ).fetchall()
     numbers = np.array([row[:6] for row in rows], np.int64).reshape(-1, 6)
     codes = np.frombuffer(b"".join(row[7] for row in rows), np.int8)
@@ -175,39 +178,50 @@ def current_change(db: sqlite3.Connection) -> int:
     return row[0] or 0
 
 
-def read_layout(db: sqlite3.Connection, known: Layout | None) -> Layout:
-    """The layout of the state that ``db`` sees, from ``known`` and the change log where that suffices."""
+def read_layout(db: sqlite3.Connection, edition: int, known: Layout | None) -> Layout:
+    """The layout of an edition in the state that ``db`` sees, from ``known`` and the log where that suffices.
+
+    Args:
+        db: A connection, reading.
+        edition: Its number.
+        known: A layout of the same edition, or None.
+    """
     change = current_change(db)
     if known is not None and known.change == change:
         return known
     if known is not None and known.change < change:
         log = db.execute(
-            "SELECT change, document, added FROM changes WHERE change > ? ORDER BY change LIMIT ?",
+            "SELECT change, document, added, edition FROM changes WHERE change > ? ORDER BY change LIMIT ?",
             (known.change, CATCH_UP + 1),
         ).fetchall()
-        if log and log[0][0] == known.change + 1 and len(log) <= CATCH_UP:
-            return _caught_up(db, known, change, [row for _, row, added in log if not added])
-    levels = {level: _read_level(db, level, 0) for level in LEVELS}
-    return Layout(change, **levels, ids=_ids(db, 0))
+        whole = bool(log) and log[0][0] == known.change + 1 and len(log) <= CATCH_UP
+        # an edition that was given rows of documents that were there before has them in the middle
+        if whole and not any(alone == edition for _, _, _, alone in log):
+            return _caught_up(db, edition, known, change, [row for _, row, added, _ in log if not added])
+    levels = {level: _read_level(db, level, edition, 0) for level in LEVELS}
+    return Layout(change, **levels, ids=_ids(db, edition, 0))
 
 
-def _ids(db: sqlite3.Connection, after: int) -> NDArray[np.object_]:
+def _ids(db: sqlite3.Connection, edition: int, after: int) -> NDArray[np.object_]:
     rows = db.execute(
-        "SELECT d.id FROM documents d JOIN document_vectors v ON v.row = d.row WHERE d.row > ? ORDER BY d.row",
-        (after,),
+        "SELECT d.id FROM document_vectors v JOIN documents d ON d.row = v.row"
+        " WHERE v.edition = ? AND v.row > ? ORDER BY v.row",
+        (edition, after),
     )
     return np.array([row[0] for row in rows], object)
 
 
-def _caught_up(db: sqlite3.Connection, known: Layout, change: int, removed: list[int]) -> Layout:
+def _caught_up(
+    db: sqlite3.Connection, edition: int, known: Layout, change: int, removed: list[int]
+) -> Layout:
     gone = np.array(removed, np.int64)
     levels: dict[Level, LevelRows] = {}
     for level in LEVELS:
         old = known.level(level)
-        new = _read_level(db, level, int(old.row[-1]) if len(old.row) else 0)
+        new = _read_level(db, level, edition, int(old.row[-1]) if len(old.row) else 0)
         kept = old.keep(~np.isin(old.document, gone)) if np.isin(old.document, gone).any() else old
         levels[level] = kept.plus(new)
     old_documents = known.document.row
     ids = known.ids[~np.isin(old_documents, gone)]
-    new_ids = _ids(db, int(old_documents[-1]) if len(old_documents) else 0)
+    new_ids = _ids(db, edition, int(old_documents[-1]) if len(old_documents) else 0)
     return Layout(change, **levels, ids=np.concatenate((ids, new_ids)))
