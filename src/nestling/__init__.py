@@ -51,10 +51,11 @@ if TYPE_CHECKING:
     from nestling.models.static import Static
     from nestling.nest import Nest
     from nestling.opening import open_nest as open
-    from nestling.results import DocumentInfo, Explanation, Progress, Report, Results, Tree, Vote
+    from nestling.results import DocumentInfo, Explanation, Progress, Renamed, Report, Results, Tree, Vote
     from nestling.settings import Recipe, Scoring
     from nestling.tuning import tune
     from nestling.types import Child, Context, Document, Evidence, Failure, Parent, Passage, Piece
+    from nestling.watching import watch
 
 _HOMES = {
     "errors": (
@@ -75,10 +76,11 @@ _HOMES = {
     "models.static": "Static",
     "nest": "Nest",
     "opening": "open",
-    "results": "DocumentInfo Explanation Progress Report Results Tree Vote",
+    "results": "DocumentInfo Explanation Progress Renamed Report Results Tree Vote",
     "settings": "Recipe Scoring",
     "tuning": "tune",
     "types": "Child Context Document Evidence Failure Parent Passage Piece",
+    "watching": "watch",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -118,6 +120,7 @@ __all__ = [
     "Progress",
     "ReadOnlyError",
     "Recipe",
+    "Renamed",
     "Report",
     "Results",
     "Scoring",
@@ -135,6 +138,7 @@ __all__ = [
     "read_corpus",
     "read_golden",
     "tune",
+    "watch",
 ]
 
 

@@ -14,19 +14,21 @@ import numpy as np
 from nestling.errors import ModelError, NestlingError, NotFoundError, SettingError
 from nestling.ingest.batches import batches, count_documents, windows
 from nestling.ingest.check import is_storable
-from nestling.ingest.load import Source, are_two_files, load, path_exists
+from nestling.ingest.folder import Folder
+from nestling.ingest.listing import Scope
+from nestling.ingest.load import Source, are_two_files, is_new_place, load, path_exists
 from nestling.ingest.prepare import Prepared, document_digest, prepare, question_language
 from nestling.ingest.terms import query_terms
 from nestling.models.embedder import Embedder, Vectors
 from nestling.models.vectors import embedded
-from nestling.results import DocumentInfo, Progress, Report, Results, Tree
+from nestling.results import DocumentInfo, Progress, Renamed, Report, Results, Tree
 from nestling.retrieve.context import context
 from nestling.retrieve.find import Question, find
 from nestling.retrieve.gate import Gate
 from nestling.retrieve.pack import SHAPES, Shape
 from nestling.retrieve.passages import search
 from nestling.settings import Recipe, Scoring
-from nestling.stores.base import Entry, Store
+from nestling.stores.base import Entry, Place, Store
 from nestling.types import Context, Document, Failure
 from nestling.where import parse
 
@@ -101,21 +103,77 @@ class Nest:
                 not; the error's ``report`` tells which. Adding again finishes.
             StoreError: The nest could not be written; likewise.
         """
-        report, seen = Report(), set[str]()
-        told = _Told(progress, count_documents(source))
+        report, told = Report(), _Told(progress, count_documents(source))
         if isinstance(source, str | PathLike) and not path_exists(source):
             raise NotFoundError(
                 f"there is no file or folder {str(source)[:200]!r}; check the path, or give text as a Document"
             )
         try:
-            for inputs in batches(load(source, closed=self._store.own_files())):
-                changed = self._changed(inputs, report, seen, told)
-                for window in windows(prepare(d, self.recipe, self.embedder.count_tokens) for d in changed):
-                    self._keep(window, report, told, {})
+            self._take(load(source, closed=self._store.own_files(), files=told.files), report, told)
         except NestlingError as error:
             error.report = report
             raise
         return report
+
+    def sync(
+        self,
+        folder: str | PathLike[str],
+        *,
+        pattern: str | Sequence[str] | None = None,
+        delete: bool = True,
+        allow_empty: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Bring the documents of a folder in step with its files (docs/sync.md).
+
+        Documents are those that `add` makes of the folder, and are stored one by one, as there. The content
+        decides what has changed. Only documents that were read from files of this folder are ever removed.
+
+        Args:
+            folder: Its path.
+            pattern: Which files of the folder are meant, by their path in it, such as ``*.md`` (in any folder
+                below) or ``guides/**``; several: one must match. Documents of other files are left alone.
+            delete: Whether documents whose file is gone are removed, and those whose file has another name
+                renamed; else they stay, and the files are added.
+            allow_empty: Whether a folder without any file removes all of its documents.
+            dry_run: Tell what would be done, and write and embed nothing.
+            progress: As in `add`.
+
+        Returns:
+            What was done, by id. A file that could not be read is in ``failed`` and keeps its documents; the next
+            sync tries it again.
+
+        Raises:
+            NotFoundError: There is no such folder.
+            DocumentError: The folder cannot be listed.
+            InputError: It is no folder, or it holds no file although documents are stored of it.
+            SettingError: The pattern is none.
+            ModelError: The embedder failed; as in `add`, and nothing was removed.
+            StoreError: The nest could not be written; likewise.
+        """
+        scope, report = Scope.of(folder, pattern, self._store.own_files()), Report()
+        with self._store.view() as view:
+            found = Folder(scope, view.files(), lambda id: view.text(id) or "")
+        if delete and not allow_empty:
+            found.refuse_empty()
+        told = _Told(progress, found.count(), found.stored, found.former if delete else None, dry_run)
+        try:
+            self._take(found.documents(told.files), report, told)
+            gone = found.gone() if delete else {}
+            report.removed += self._store.remove(gone, gone) if gone and not dry_run else gone
+        except NestlingError as error:
+            error.report = report
+            raise
+        return report
+
+    def _take(self, inputs: Iterable[Document | Failure], report: Report, told: _Told) -> None:
+        """Store what is not stored as it is."""
+        seen = set[str]()
+        for batch in batches(inputs):
+            changed = self._changed(batch, report, seen, told)
+            for window in windows(prepare(d, self.recipe, self.embedder.count_tokens) for d in changed):
+                self._keep(window, report, told, {})
 
     def _changed(
         self, inputs: Sequence[Document | Failure], report: Report, seen: set[str], told: _Told
@@ -132,13 +190,16 @@ class Nest:
                 seen.add(item.id)
                 given[item.id] = item
         with self._store.view() as view:
-            stored = view.known(list(given))
-        changed = []
+            stored, files = view.known(list(given)), view.files(list(given))
+        changed, moved = [], []
         for id, document in given.items():
             digest, source = stored.get(id, (None, None))
-            if digest == document_digest(document):
+            if digest is not None and digest == document_digest(document):
                 report.unchanged.append(id)
-            elif are_two_files(source, document.source):
+                file = told.files.pop(id, None)
+                if file is not None and is_new_place(file, files.get(id), source == document.source):
+                    moved.append(Place(id, digest, file, document.source))
+            elif id not in told.ours and are_two_files(source, document.source):
                 reason = (
                     f"its id {id!r} is that of {source}, which is another file; add the folder above both,"
                     f" so that their ids differ, or remove {id!r} first"
@@ -146,6 +207,11 @@ class Nest:
                 report.failed.append(Failure(document.source or id, reason))
             else:
                 changed.append(document)
+                old = told.former(document) if digest is None and told.former else None
+                if old is not None:
+                    told.renamed[id] = old
+        if moved and not told.dry:
+            self._store.refile(moved)
         last = inputs[-1]
         told.documents(len(inputs) - len(changed), last.id if isinstance(last, Document) else last.name)
         told.existing |= stored.keys()
@@ -158,6 +224,9 @@ class Nest:
 
         Vectors stay in ``made``, so that a window that failed can be gone through one document at a time.
         """
+        if told.dry:
+            self._foresee(window, report, told)
+            return
         try:
             vectors = self._embed(window, report, told, made)
         except ModelError:
@@ -169,6 +238,7 @@ class Nest:
             return
         for prepared in window:
             rows = [vectors[digest] for digest in prepared.digests]
+            old = told.renamed.get(prepared.document.id)
             self._store.replace(
                 Entry(
                     document=prepared.document,
@@ -178,13 +248,22 @@ class Nest:
                     child_digests=prepared.digests,
                     terms=prepared.terms,
                     vectors=np.stack(rows) if rows else np.zeros((0, 0), np.float32),
-                )
+                    file=told.files.pop(prepared.document.id, None),
+                ),
+                None if old is None else (old, told.ours[old]),
             )
-            id = prepared.document.id
-            (report.updated if id in told.existing else report.added).append(id)
-            if not prepared.parents:
-                report.empty.append(id)
-            told.documents(1, id)
+            told.kept(prepared, report)
+
+    def _foresee(self, window: Sequence[Prepared], report: Report, told: _Told) -> None:
+        """Tell of a window what keeping it would do."""
+        digests = {digest for prepared in window for digest in prepared.digests} - told.foreseen
+        with self._store.view() as view:
+            new = digests - view.embedded(list(digests)).keys()
+        told.foreseen |= new
+        report.embedded += len(new)
+        report.reused += sum(len(prepared.texts) for prepared in window) - len(new)
+        for prepared in window:
+            told.kept(prepared, report)
 
     def _embed(
         self, window: Sequence[Prepared], report: Report, told: _Told, made: dict[bytes, Vectors]
@@ -405,12 +484,39 @@ def _whole(name: str, value: int, least: int) -> int:
 
 
 class _Told:
-    """Keeps count of what was done, for the progress callback and the report."""
+    """Keeps count of what was done, for the progress callback and the report, and what is known of ids.
 
-    def __init__(self, progress: Callable[[Progress], None] | None, total: int | None) -> None:
+    A sync gives the files of its documents by id (``ours``), where to ask for a document's former id, and
+    whether it is a dry run.
+    """
+
+    def __init__(
+        self,
+        progress: Callable[[Progress], None] | None,
+        total: int | None,
+        ours: Mapping[str, str] | None = None,
+        former: Callable[[Document], str | None] | None = None,
+        dry: bool = False,
+    ) -> None:
         self._progress = progress
         self._done = Progress(0, total, 0, "")
         self.existing: set[str] = set()
+        self.files: dict[str, str] = {}
+        self.ours = ours or {}
+        self.former = former
+        self.renamed: dict[str, str] = {}
+        self.dry = dry
+        self.foreseen: set[bytes] = set()
+
+    def kept(self, prepared: Prepared, report: Report) -> None:
+        id = prepared.document.id
+        if id in self.renamed:
+            report.renamed.append(Renamed(self.renamed[id], id))
+        else:
+            (report.updated if id in self.existing else report.added).append(id)
+        if not prepared.parents:
+            report.empty.append(id)
+        self.documents(1, id)
 
     def documents(self, n: int, name: str) -> None:
         self._tell(replace(self._done, documents=self._done.documents + n, name=name or self._done.name))

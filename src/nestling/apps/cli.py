@@ -13,6 +13,7 @@ from nestling.apps.evaluating import eval_
 from nestling.apps.exits import fail, interrupted, refuse, unread
 from nestling.apps.looking import check, list_, show, stats
 from nestling.apps.searching import context, search
+from nestling.apps.syncing import sync
 from nestling.apps.terminal import finish, prepare
 from nestling.apps.tuning import tune
 from nestling.apps.writing import add, remove
@@ -51,5 +52,5 @@ def main() -> None:
     """
 
 
-for _command in (demo, add, search, context, show, list_, remove, stats, check, eval_, compare, tune):
+for _command in (demo, add, sync, search, context, show, list_, remove, stats, check, eval_, compare, tune):
     main.add_command(_command)

@@ -29,6 +29,7 @@ class Entry:
         child_digests: Of the embedded text of each child, in order over all parents.
         terms: Of each child.
         vectors: One unit row a child, float32.
+        file: The absolute path of the file it was read from, or None.
     """
 
     document: Document
@@ -38,6 +39,24 @@ class Entry:
     child_digests: Sequence[bytes]
     terms: Sequence[Sequence[str]]
     vectors: Vectors
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a stored document was read from this time, its content being the same.
+
+    Attributes:
+        id: Of the document.
+        digest: Of its title, text and metadata.
+        file: The absolute path of the file.
+        source: As the document has it now.
+    """
+
+    id: str
+    digest: bytes
+    file: str
+    source: str | None
 
 
 class Store(Protocol):
@@ -50,12 +69,23 @@ class Store(Protocol):
         """Hold the state of the last commit."""
         ...
 
-    def replace(self, entry: Entry) -> None:
-        """Store a document in place of what its id had, in one transaction."""
+    def replace(self, entry: Entry, instead_of: tuple[str, str] | None = None) -> None:
+        """Store a document in place of what its id had, in one transaction.
+
+        ``instead_of`` is the id of another document that goes in the same transaction, and the file from which
+        it must have been read: it stays where it was not.
+        """
         ...
 
-    def remove(self, ids: Iterable[str]) -> list[str]:
-        """Remove documents in one transaction; returns the ids that existed."""
+    def remove(self, ids: Iterable[str], files: Mapping[str, str] | None = None) -> list[str]:
+        """Remove documents in one transaction; returns the ids that existed.
+
+        With ``files``, the file of each id, documents that were not read from that file stay.
+        """
+        ...
+
+    def refile(self, places: Iterable[Place]) -> None:
+        """Set file and source of documents whose digest is still the same, in one transaction."""
         ...
 
     def keep(self, key: str, value: Any) -> None:

@@ -22,6 +22,13 @@ CREATE TABLE documents (
 );
 CREATE INDEX documents_language ON documents (language);
 
+-- Which file a document was read from: an absolute path, links not followed. What was not read from a file has
+-- no row here, and a sync never removes it. A nest that has no such table gets it when a row is to be written.
+CREATE TABLE IF NOT EXISTS files (
+    document INTEGER PRIMARY KEY REFERENCES documents (row) ON DELETE CASCADE,
+    path     TEXT NOT NULL
+);
+
 -- The units that are read and cited; those of a document cover its text, in row order.
 CREATE TABLE parents (
     row      INTEGER PRIMARY KEY AUTOINCREMENT,
