@@ -16,7 +16,7 @@ from nestling.ingest.batches import batches, count_documents, windows
 from nestling.ingest.check import is_storable
 from nestling.ingest.folder import Folder
 from nestling.ingest.listing import Scope
-from nestling.ingest.load import Source, are_two_files, is_new_place, load, path_exists
+from nestling.ingest.load import Files, Source, are_two_files, is_new_place, load, path_exists
 from nestling.ingest.prepare import Prepared, document_digest, prepare, question_language
 from nestling.ingest.terms import query_terms
 from nestling.models.embedder import Embedder, Vectors
@@ -186,6 +186,7 @@ class Nest:
             elif item.id in seen:
                 reason = f"the id {item.id!r} was given before in this call; give every document its own"
                 report.failed.append(Failure(item.source or item.id, reason))
+                told.files.take(item)
             else:
                 seen.add(item.id)
                 given[item.id] = item
@@ -196,7 +197,7 @@ class Nest:
             digest, source = stored.get(id, (None, None))
             if digest is not None and digest == document_digest(document):
                 report.unchanged.append(id)
-                file = told.files.pop(id, None)
+                file = told.files.take(document)
                 if file is not None and is_new_place(file, files.get(id), source == document.source):
                     moved.append(Place(id, digest, file, document.source))
             elif id not in told.ours and are_two_files(source, document.source):
@@ -205,6 +206,7 @@ class Nest:
                     f" so that their ids differ, or remove {id!r} first"
                 )
                 report.failed.append(Failure(document.source or id, reason))
+                told.files.take(document)
             else:
                 changed.append(document)
                 old = told.former(document) if digest is None and told.former else None
@@ -248,7 +250,7 @@ class Nest:
                     child_digests=prepared.digests,
                     terms=prepared.terms,
                     vectors=np.stack(rows) if rows else np.zeros((0, 0), np.float32),
-                    file=told.files.pop(prepared.document.id, None),
+                    file=told.files.take(prepared.document),
                 ),
                 None if old is None else (old, told.ours[old]),
             )
@@ -263,6 +265,7 @@ class Nest:
         report.embedded += len(new)
         report.reused += sum(len(prepared.texts) for prepared in window) - len(new)
         for prepared in window:
+            told.files.take(prepared.document)
             told.kept(prepared, report)
 
     def _embed(
@@ -501,7 +504,7 @@ class _Told:
         self._progress = progress
         self._done = Progress(0, total, 0, "")
         self.existing: set[str] = set()
-        self.files: dict[str, str] = {}
+        self.files = Files()
         self.ours = ours or {}
         self.former = former
         self.renamed: dict[str, str] = {}

@@ -42,7 +42,11 @@ class Scope:
         Raises:
             SettingError: A pattern is no pattern.
         """
-        given = () if pattern is None else (pattern,) if isinstance(pattern, str) else tuple(pattern)
+        if pattern is None:
+            return cls(Path(path), (), closed)
+        given = pattern if isinstance(pattern, list | tuple) else [pattern]
+        if not given:
+            raise SettingError("the list of patterns is empty; leave it out to mean all files")
         return cls(Path(path), tuple(map(_parsed, given)), closed)
 
     def name(self, file: str) -> str | None:
@@ -125,7 +129,7 @@ def refuse_unlistable(path: Path) -> None:
         ) from error
 
 
-def _parsed(pattern: str) -> Pattern:
+def _parsed(pattern: object) -> Pattern:
     parts = normalize("NFC", pattern).split("/") if isinstance(pattern, str) else [""]
     if not all(parts) or {".", ".."} & set(parts):
         raise SettingError(

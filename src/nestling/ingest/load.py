@@ -6,7 +6,7 @@ What cannot be read becomes a ``Failure``, a value among the documents, so that 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,12 +21,29 @@ from nestling.types import Document, Failure
 
 Source: TypeAlias = "Document | str | os.PathLike[str] | Mapping[str, Any] | Iterable[Source]"
 Inodes: TypeAlias = Collection[tuple[int, int]]
-# The file that a document was read from, by the document's id: an absolute path, links not followed.
-Files: TypeAlias = MutableMapping[str, str]
 # Reads a file, whose id is given, to documents; an error in the place of one leaves the others standing.
 Reader: TypeAlias = Callable[[Path, str], Iterable[Document | DocumentError]]
 
 _JUNK = frozenset(("__pycache__", "node_modules", "venv", "Thumbs.db", "desktop.ini"))
+
+
+class Files:
+    """Which file each document was read from: an absolute path, links not followed.
+
+    Documents are told apart as objects, so that one given by hand is never taken for one of a file.
+    """
+
+    def __init__(self) -> None:
+        self._noted: dict[int, tuple[Document, str]] = {}
+
+    def note(self, document: Document, path: str) -> None:
+        """Remember the file of a document."""
+        self._noted[id(document)] = document, path
+
+    def take(self, document: Document) -> str | None:
+        """The file of a document, once; None where it was not read from one."""
+        _, path = self._noted.pop(id(document), (None, None))
+        return path
 
 
 def load(
@@ -49,8 +66,7 @@ def load(
             its name, or its path relative to the folder that was named.
         closed: Files that must not be opened, by device and inode: the nest's own, since this process would
             lose its locks on them. In a folder they are left out.
-        files: Where to note which file a document was read from, before it is yielded; of documents of one id
-            the first counts. Documents that were not read from a file are not noted.
+        files: Where to note which file a document was read from, before it is yielded.
 
     Yields:
         Documents that passed ``checked``, their ``source`` the path as given; failures in the places of those
@@ -186,7 +202,7 @@ def read(path: Path, root: Path, files: Files | None = None) -> Iterator[Documen
             and isinstance(each, Document)
             and is_storable(absolute := os.path.abspath(path))  # noqa: PTH100 - resolve() follows links
         ):
-            files.setdefault(each.id, absolute)
+            files.note(each, absolute)
         yield each
 
 
