@@ -17,6 +17,7 @@ from contract import FilterContract, StoreContract, ids, match, nearest
 from entries import META, entry
 
 from nestling.errors import LockedError, NewerNestError, NotANestError, NotFoundError, StoreError
+from nestling.stores.base import Place
 from nestling.stores.sqlite import SQLiteStore
 
 
@@ -139,6 +140,25 @@ def test_a_locked_nest_names_the_holder(path: Path) -> None:
         other.communicate()
     store.replace(entry("a", [["x"]]))
     assert ids(store, "child", match(store, "x")) == ["a"]
+    store.close()
+
+
+def test_a_nest_of_before_there_were_files(path: Path) -> None:
+    """It is read as it is, and gets its table with the first file that is to be noted."""
+    store = SQLiteStore.create(path, META)
+    given = entry("a", [["one"]])
+    store.replace(given)
+    with store._writing() as db:
+        db.execute("DROP TABLE files")
+    with store.view() as view:
+        assert (view.files(), view.files(["a"])) == ({}, {})
+    assert store.remove(["a"], {"a": "/x/a"}) == []
+    store.refile([Place("a", given.digest, "/x/a", None)])
+    with store.view() as view:
+        assert view.files() == {"a": "/x/a"}
+    assert store.remove(["a"], {"a": "/x/a"}) == ["a"]
+    with store.view() as view:
+        assert view.check() == []
     store.close()
 
 
