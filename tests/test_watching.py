@@ -89,7 +89,7 @@ def test_changes_are_followed(inside: Nest, docs: Path) -> None:
     watched = Watched(inside, docs)
     try:
         assert watched.next(bool).added == ["a.md"]
-        assert watched.silent(1)
+        assert watched.silent(0.6)
         (docs / "a.md").write_text("# Alpha\n\nAnother text.\n", "utf-8")
         assert watched.next(lambda done: done.updated).updated == ["a.md"]
         (docs / "a.md").rename(docs / "b.md")
@@ -100,7 +100,7 @@ def test_changes_are_followed(inside: Nest, docs: Path) -> None:
         (docs / "b.md").unlink()
         assert watched.next(lambda done: done.removed).removed == ["b.md"]
         (docs / ".swap").write_text("Hidden.", "utf-8")
-        assert watched.silent(1)
+        assert watched.silent(0.6)
         assert [info.id for info in inside.list()] == ["new/c.txt"]
     finally:
         watched.end()

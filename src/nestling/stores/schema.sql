@@ -53,6 +53,8 @@ CREATE TABLE children (
     lead     TEXT NOT NULL           -- what stands before its text when it is embedded and indexed
 );
 CREATE INDEX children_document ON children (document);
+-- without it every deleted parent has all children searched for those that refer to it
+CREATE INDEX children_parent ON children (parent);
 CREATE INDEX children_digest ON children (digest);
 
 -- Unit vectors: codes are int8, codes * scale approximates the vector (for the scan);
