@@ -31,7 +31,7 @@ class Watched:
     def __init__(self, nest: Nest, folder: Path, **options: object) -> None:
         self.stop = threading.Event()
         self._outcomes: Queue[Report | nestling.NestlingError] = Queue()
-        self._rounds = nestling.watch(nest, folder, quiet=0.3, stop=self.stop, **options)  # type: ignore[arg-type]
+        self._rounds = nestling.watch(nest, folder, quiet=0.2, stop=self.stop, **options)  # type: ignore[arg-type]
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
@@ -89,7 +89,7 @@ def test_changes_are_followed(inside: Nest, docs: Path) -> None:
     watched = Watched(inside, docs)
     try:
         assert watched.next(bool).added == ["a.md"]
-        assert watched.silent(0.6)
+        assert watched.silent(0.5)
         (docs / "a.md").write_text("# Alpha\n\nAnother text.\n", "utf-8")
         assert watched.next(lambda done: done.updated).updated == ["a.md"]
         (docs / "a.md").rename(docs / "b.md")
@@ -100,7 +100,7 @@ def test_changes_are_followed(inside: Nest, docs: Path) -> None:
         (docs / "b.md").unlink()
         assert watched.next(lambda done: done.removed).removed == ["b.md"]
         (docs / ".swap").write_text("Hidden.", "utf-8")
-        assert watched.silent(0.6)
+        assert watched.silent(0.5)
         assert [info.id for info in inside.list()] == ["new/c.txt"]
     finally:
         watched.end()
@@ -117,7 +117,7 @@ def test_many_changes_are_one_sync(nest: Nest, docs: Path) -> None:
             time.sleep(0.1)
         report = watched.next(bool)
         assert report.added == ["log.txt"]
-        assert watched.silent(0.8)
+        assert watched.silent(0.5)
         tree = nest.show("log.txt")
         assert tree is not None
         assert tree.document.text.count("\n") == 8

@@ -115,7 +115,7 @@ def _watch(
     as_json: bool,
 ) -> None:
     """Sync again and again; ends where the process is asked to."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
     before: nestling.Report | str | None = None
     try:
         with Meter() as meter:
@@ -133,6 +133,8 @@ def _watch(
                 before = str(outcome) if isinstance(outcome, nestling.NestlingError) else outcome
     except KeyboardInterrupt:
         complain("stopped watching; every document stored so far is whole", fresh=True)
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def _print_outcome(
