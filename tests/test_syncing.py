@@ -166,12 +166,16 @@ def test_one_given_by_hand_is_not_taken_for_a_file_of_its_id(nest: Nest, docs: P
 
 
 def test_a_document_replaced_by_hand_is_no_longer_the_folders(nest: Nest, docs: Path) -> None:
-    """What was given by hand under the id of a file that is gone stays."""
+    """What was given by hand under the id of a file that is gone stays; a file that is there takes its place."""
     nest.sync(docs)
     (docs / "a.txt").unlink()
     nest.add(Document("a.txt", "Kept by hand."))
     assert done(nest.sync(docs)) == {}
     assert text(nest, "a.txt") == "Kept by hand."
+    write(docs / "a.txt", "Of the folder again.")
+    assert done(nest.sync(docs)) == {"updated": ["a.txt"]}
+    (docs / "a.txt").unlink()
+    assert done(nest.sync(docs)) == {"removed": ["a.txt"]}
 
 
 def test_the_file_of_another_folder_is_not_overwritten(nest: Nest, docs: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from nestling.settings import QUIET
 if TYPE_CHECKING:
     from watchfiles import Change
 
-# Seconds after which a folder that is never quiet is synced all the same, in quiet periods.
+# Quiet periods after which a folder that is never quiet is synced all the same.
 PATIENCE = 30
 # Seconds after which a sync that failed is tried again.
 AGAIN = 5.0

@@ -144,7 +144,11 @@ class StoreContract:
         store.replace(given)
         store.replace(entry("b", [["two"]]))
         store.refile(
-            [Place("a", given.digest, "/y/a", "y"), Place("b", b"else", "/y/b", "y"), Place("c", b"", "/y/c", "y")]
+            [
+                Place("a", given.digest, "/y/a", "y"),
+                Place("b", b"else", "/y/b", "y"),
+                Place("c", b"", "/y/c", "y"),
+            ]
         )
         with store.view() as view:
             assert view.files() == {"a": "/y/a"}
