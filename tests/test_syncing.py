@@ -276,7 +276,7 @@ def test_a_pattern_matches_both_unicode_forms(nest: Nest, docs: Path) -> None:
 
 
 def test_cards_follow_their_file(nest: Nest, docs: Path, embedder: WordHash) -> None:
-    """A card that left its file is removed, one that moved to another file stays, a renamed file changes nothing."""
+    """A card that left its file is removed, one that moved to another stays, a renamed file changes nothing."""
     nest.sync(docs)
     cards(docs / "cards.jsonl", c2="Card two, edited.")
     cards(docs / "a-cards.jsonl", c1="Card one, edited.", c3="Card three.")
