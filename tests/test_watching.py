@@ -181,6 +181,25 @@ def test_what_does_not_pass_ends_the_watching(nest: Nest, path: Path, docs: Path
         list(rounds)
 
 
+def test_a_model_that_is_missing_ends_the_watching(path: Path, docs: Path) -> None:
+    """An endpoint that does not answer is asked again; a package does not install itself."""
+
+    class Failing(WordHash):
+        error: nestling.ModelError = nestling.ModelError("the endpoint does not answer; start it")
+
+        def embed_documents(self, texts):  # type: ignore[no-untyped-def]
+            raise self.error
+
+    model = Failing()
+    with nestling.open(path, create=True, embedder=model) as nest:
+        rounds = nestling.watch(nest, docs, quiet=0.1)
+        assert next(rounds) is model.error
+        model.error = nestling.MissingExtraError("model2vec is not installed; install it")
+        (docs / "b.txt").write_text("Second.", "utf-8")
+        with pytest.raises(nestling.MissingExtraError):
+            list(rounds)
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_watching_process_ends_when_it_is_told(docs: Path, path: Path, sent: signal.Signals) -> None:
     """The command prints one JSON value a line for each sync, and ends cleanly with 0 on Ctrl-C and SIGTERM."""

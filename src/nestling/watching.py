@@ -72,7 +72,7 @@ def watch(
         NotFoundError: There is no such folder when it begins.
         DocumentError: The folder cannot be listed when it begins.
         SettingError: The pattern or the quiet period is none.
-        MissingExtraError: watchfiles is not installed.
+        MissingExtraError: watchfiles, or what the nest's model needs, is not installed.
         StoreError: The nest can no longer be written.
     """
     if isinstance(quiet, bool) or not isinstance(quiet, int | float) or not 0 < quiet < math.inf:
@@ -113,6 +113,8 @@ def _outcomes(
 def _outcome(sync: Callable[[], Report]) -> Report | NestlingError:
     try:
         return sync()
+    except MissingExtraError:
+        raise
     except _PASSING as error:
         return error
 
