@@ -44,6 +44,7 @@ format: $(VENV)/.dev ## Format the code, and write the generated documents anew
 bench: $(VENV)/.dev ## Measure speed, and (with the corpora beside the project) what is found
 	@$(BIN)/python benchmarks/speed.py
 	@$(BIN)/python benchmarks/split.py
+	@$(BIN)/python benchmarks/edit.py
 	@$(BIN)/python benchmarks/evidence.py
 	@$(BIN)/python benchmarks/ranking.py
 

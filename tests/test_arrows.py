@@ -10,9 +10,12 @@ import nestling
 
 ROOT = Path(nestling.__file__).parent
 ROOMS = ("ingest", "models", "stores", "retrieve", "measure")
-# the modules that join the rooms: the flow with what it is made of, how a nest is opened, and tuning, which builds
-# nests to measure them
-JOINTS = {f"nestling.{name}" for name in ("nest", "adding", "indexing", "rebuilding", "opening", "tuning")}
+# the modules that join the rooms: the flow with what it is made of, how a nest is opened, tuning, which builds
+# nests to measure them, and watching, which syncs a nest when a folder changes
+JOINTS = {
+    *(f"nestling.{name}" for name in ("nest", "adding", "changes", "indexing", "rebuilding", "syncing")),
+    *(f"nestling.{name}" for name in ("opening", "tuning", "watching")),
+}
 
 
 def imports() -> dict[str, set[str]]:

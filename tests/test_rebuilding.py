@@ -156,14 +156,18 @@ def test_additions_reach_both(nest: Nest) -> None:
     assert nest.check() == []
 
 
-def test_a_read_edition_is_not_written(nest: Nest) -> None:
+def test_a_read_edition_is_not_written(nest: Nest, tmp_path: Path) -> None:
     """A nest at an edition answers, and refuses every change before anything is embedded."""
     nest.add(documents(2))
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "new.txt").write_text("New words.", "utf-8")
     other = Other()
     nest.rebuild(embedder=other, switch=False)
     built, calls = nest.at(2), len(other.calls)
     changes: list[Any] = [
         lambda: built.add(Document("x", "y")),
+        lambda: built.sync(folder),
         lambda: built.remove("d00"),
         lambda: built.keep_scoring(nestling.Scoring()),
         lambda: built.rebuild(SMALL),

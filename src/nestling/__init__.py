@@ -52,10 +52,11 @@ if TYPE_CHECKING:
     from nestling.nest import Nest
     from nestling.opening import open_nest as open
     from nestling.rebuilding import EditionInfo, Rebuilt
-    from nestling.results import DocumentInfo, Explanation, Progress, Report, Results, Tree, Vote
+    from nestling.results import DocumentInfo, Explanation, Progress, Renamed, Report, Results, Tree, Vote
     from nestling.settings import Recipe, Scoring
     from nestling.tuning import tune
     from nestling.types import Child, Context, Document, Evidence, Failure, Parent, Passage, Piece
+    from nestling.watching import watch
 
 _HOMES = {
     "errors": (
@@ -77,10 +78,11 @@ _HOMES = {
     "nest": "Nest",
     "opening": "open",
     "rebuilding": "EditionInfo Rebuilt",
-    "results": "DocumentInfo Explanation Progress Report Results Tree Vote",
+    "results": "DocumentInfo Explanation Progress Renamed Report Results Tree Vote",
     "settings": "Recipe Scoring",
     "tuning": "tune",
     "types": "Child Context Document Evidence Failure Parent Passage Piece",
+    "watching": "watch",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -122,6 +124,7 @@ __all__ = [
     "ReadOnlyError",
     "Rebuilt",
     "Recipe",
+    "Renamed",
     "Report",
     "Results",
     "Scoring",
@@ -139,6 +142,7 @@ __all__ = [
     "read_corpus",
     "read_golden",
     "tune",
+    "watch",
 ]
 
 

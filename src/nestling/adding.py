@@ -3,46 +3,98 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from os import PathLike
 
-from nestling.errors import EmbedderMismatchError, ModelError, StoreError
+from nestling.changes import Change, Changes
+from nestling.errors import EmbedderMismatchError, ModelError, NestlingError, NotFoundError, StoreError
 from nestling.indexing import Indexer, Made, check_writable
-from nestling.ingest.batches import windows
+from nestling.ingest.batches import batches, count_documents, windows
+from nestling.ingest.load import Source, load, path_exists
 from nestling.ingest.prepare import Prepared
 from nestling.models.known import Embedders
-from nestling.results import Progress, Report
+from nestling.results import Progress, Renamed, Report
 from nestling.stores.base import EditionsChangedError, Entry, Indexed, Store
-from nestling.types import Document
+from nestling.types import Document, Failure
 from nestling.view import Edition
 
 # How often documents are prepared again because the editions changed meanwhile.
 ATTEMPTS = 5
 
 
-class Adding:
-    """The storing half of one call of `Nest.add`."""
+def add(
+    store: Store,
+    embedders: Embedders,
+    source: Source | Iterable[Source],
+    progress: Callable[[Progress], None] | None,
+) -> Report:
+    """See `Nest.add`."""
+    if isinstance(source, str | PathLike) and not path_exists(source):
+        raise NotFoundError(
+            f"there is no file or folder {str(source)[:200]!r}; check the path, or give text as a Document"
+        )
+    report = Report()
+    changes = Changes(store, report)
+    adding = Adding(store, embedders, changes, report, Told(progress, count_documents(source)))
+    try:
+        adding.take(load(source, closed=store.own_files(), files=changes.files))
+    except NestlingError as error:
+        error.report = report
+        raise
+    return report
 
-    def __init__(self, store: Store, embedders: Embedders, report: Report, told: Told) -> None:
+
+class Adding:
+    """The storing half of one call of `Nest.add` or `Nest.sync`."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedders: Embedders,
+        changes: Changes,
+        report: Report,
+        told: Told,
+        dry: bool = False,
+    ) -> None:
+        """Begin; where it is ``dry``, it is only reported what would be done."""
         self._store = store
         self._embedders = embedders
+        self._changes = changes
         self._report = report
         self._told = told
+        self._dry = dry
         self._indexers: list[Indexer] = []
         self._editions: frozenset[int] = frozenset()
+        self._changed: dict[str, Change] = {}
+        self._foreseen: dict[str, set[bytes]] = defaultdict(set)
 
-    def store(self, documents: Sequence[Document]) -> None:
-        """Store changed documents, each in one transaction.
+    def take(self, inputs: Iterable[Document | Failure]) -> None:
+        """Store the documents that are not stored as they are, each in one transaction.
 
         Raises:
             ModelError: The embedder of the live edition failed; documents before that are stored.
             StoreError: They could not be written; likewise.
         """
-        if documents and not self._indexers:
+        for batch in batches(inputs):
+            changed, moved = self._changes.among(batch)
+            if moved and not self._dry:
+                self._store.refile(moved)
+            last = batch[-1]
+            name = last.id if isinstance(last, Document) else last.name
+            self._told.documents(len(batch) - len(changed), name)
+            self._store_changed(changed)
+
+    def _store_changed(self, changed: Sequence[Change]) -> None:
+        self._changed = {change.document.id: change for change in changed}
+        if changed and not self._indexers:
             self._look()
         # the live edition comes first, and may be another by the time a document is prepared
-        for window in windows(self._indexers[0].prepare(document) for document in documents):
-            self._keep(window, defaultdict(dict), ATTEMPTS)
+        for window in windows(self._indexers[0].prepare(change.document) for change in changed):
+            if self._dry:
+                self._foresee(window)
+            else:
+                self._keep(window, defaultdict(dict), ATTEMPTS)
 
     def _look(self) -> None:
         """See which editions additions reach; one whose model is not to be had here is left to its builder."""
@@ -72,9 +124,18 @@ class Adding:
             return
         for place, prepared in enumerate(window):
             own = {number: each[place] for number, each in rows.items()}
+            change = self._changed[prepared.document.id]
             try:
                 self._store.replace(
-                    Entry(prepared.document, prepared.language, prepared.digest, self._editions, own)
+                    Entry(
+                        prepared.document,
+                        prepared.language,
+                        prepared.digest,
+                        self._editions,
+                        own,
+                        change.file,
+                    ),
+                    change.former,
                 )
             except EditionsChangedError as error:
                 if not attempts:
@@ -87,33 +148,52 @@ class Adding:
 
     def _rows(self, window: Sequence[Prepared], made: dict[str, Made]) -> dict[int, list[Indexed]]:
         """What each edition will hold of each document of a window."""
-        live, *building = self._indexers
-        rows = {live.edition.number: live.rows(window, self._told.children, made[live.embedder.fingerprint])}
-        for indexer in building:
-            prepared = [indexer.prepare(each.document, each.language) for each in window]
+        rows = {}
+        for indexer, prepared in self._by_edition(window):
             known = made[indexer.embedder.fingerprint]
             try:
                 rows[indexer.edition.number] = indexer.rows(prepared, self._told.children, known)
             except ModelError:
                 # nothing is added the less for an edition that nobody asks yet: its builder meets the error
-                continue
+                if indexer is self._indexers[0]:
+                    raise
         return rows
+
+    def _by_edition(self, window: Sequence[Prepared]) -> Iterator[tuple[Indexer, Sequence[Prepared]]]:
+        live, *building = self._indexers
+        yield live, window
+        for indexer in building:
+            yield indexer, [indexer.prepare(each.document, each.language) for each in window]
+
+    def _foresee(self, window: Sequence[Prepared]) -> None:
+        """Report what keeping a window would do."""
+        made: dict[str, set[bytes]] = defaultdict(set)
+        for indexer, prepared in self._by_edition(window):
+            embedder = indexer.embedder.fingerprint
+            indexer.foresee(prepared, self._foreseen[embedder], made[embedder])
+        for embedder, digests in made.items():
+            self._foreseen[embedder] |= digests
+        for each in window:
+            self._count(each)
 
     def _count(self, prepared: Prepared) -> None:
         report, id = self._report, prepared.document.id
-        (report.updated if id in self._told.existing else report.added).append(id)
+        change = self._changed[id]
+        if change.former is not None:
+            report.renamed.append(Renamed(change.former[0], id))
+        else:
+            (report.updated if change.known else report.added).append(id)
         if not prepared.parents:
             report.empty.append(id)
         self._told.documents(1, id)
 
 
 class Told:
-    """Keeps count of what was done, for the progress callback and the report."""
+    """Keeps count of what was done, for the progress callback."""
 
     def __init__(self, progress: Callable[[Progress], None] | None, total: int | None) -> None:
         self._progress = progress
         self._done = Progress(0, total, 0, "")
-        self.existing: set[str] = set()
 
     def documents(self, n: int, name: str) -> None:
         """So many more inputs are done, the last of them of this name."""

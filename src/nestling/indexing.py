@@ -69,6 +69,22 @@ class Indexer:
         vectors = {**stored, **made}
         return [_indexed(prepared, vectors) for prepared in window]
 
+    def foresee(self, window: Sequence[Prepared], known: set[bytes], made: set[bytes]) -> None:
+        """Report what `rows` would, and embed nothing.
+
+        Args:
+            window: As for `rows`.
+            known: Digests of texts that would be stored by then.
+            made: As for `rows`, the digests only.
+        """
+        digests = {digest for prepared in window for digest in prepared.digests}
+        with self._store.view() as view:
+            stored = view.embedded(list(digests - known - made), self.embedder.fingerprint)
+        missing = digests - known - made - stored.keys()
+        made |= missing
+        self.report.embedded += len(missing)
+        self.report.reused += sum(len(p.texts) for p in window) - len(digests & made)
+
 
 def _indexed(prepared: Prepared, vectors: Made) -> Indexed:
     rows = [vectors[digest] for digest in prepared.digests]

@@ -1,4 +1,4 @@
-"""A nest, and the flow through it: ingest → store → retrieve → show. The only file that joins the rooms."""
+"""A nest, and the flow through it: ingest → store → retrieve → show."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from nestling.adding import Adding, Told
-from nestling.errors import NestlingError, NotFoundError, SettingError
+from nestling.adding import add
+from nestling.errors import SettingError
 from nestling.indexing import check_readable
-from nestling.ingest.batches import batches, count_documents
 from nestling.ingest.check import is_storable
-from nestling.ingest.load import Source, are_two_files, load, path_exists
-from nestling.ingest.prepare import document_digest, question_language
+from nestling.ingest.load import Source
+from nestling.ingest.prepare import question_language
 from nestling.ingest.terms import query_terms
 from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
@@ -31,7 +30,8 @@ from nestling.retrieve.passages import search
 from nestling.settings import Recipe, Scoring
 from nestling.stores.base import Store
 from nestling.stores.pinned import Pinned
-from nestling.types import Context, Document, Failure
+from nestling.syncing import sync
+from nestling.types import Context
 from nestling.view import View
 from nestling.where import parse
 
@@ -103,54 +103,46 @@ class Nest:
                 not; the error's ``report`` tells which. Adding again finishes.
             StoreError: The nest could not be written; likewise.
         """
-        report, seen = Report(), set[str]()
-        told = Told(progress, count_documents(source))
-        adding = Adding(self._store, self._embedders, report, told)
-        if isinstance(source, str | PathLike) and not path_exists(source):
-            raise NotFoundError(
-                f"there is no file or folder {str(source)[:200]!r}; check the path, or give text as a Document"
-            )
-        try:
-            for inputs in batches(load(source, closed=self._store.own_files())):
-                adding.store(self._changed(inputs, report, seen, told))
-        except NestlingError as error:
-            error.report = report
-            raise
-        return report
+        return add(self._store, self._embedders, source, progress)
 
-    def _changed(
-        self, inputs: Sequence[Document | Failure], report: Report, seen: set[str], told: Told
-    ) -> Sequence[Document]:
-        """The documents that are not stored as they are; the rest goes into the report."""
-        given: dict[str, Document] = {}
-        for item in inputs:
-            if isinstance(item, Failure):
-                (report.skipped if item.skipped else report.failed).append(item)
-            elif item.id in seen:
-                reason = f"the id {item.id!r} was given before in this call; give every document its own"
-                report.failed.append(Failure(item.source or item.id, reason))
-            else:
-                seen.add(item.id)
-                given[item.id] = item
-        with self._store.view() as view:
-            stored = view.known(list(given))
-        changed = []
-        for id, document in given.items():
-            digest, source = stored.get(id, (None, None))
-            if digest == document_digest(document):
-                report.unchanged.append(id)
-            elif are_two_files(source, document.source):
-                reason = (
-                    f"its id {id!r} is that of {source}, which is another file; add the folder above both,"
-                    f" so that their ids differ, or remove {id!r} first"
-                )
-                report.failed.append(Failure(document.source or id, reason))
-            else:
-                changed.append(document)
-        last = inputs[-1]
-        told.documents(len(inputs) - len(changed), last.id if isinstance(last, Document) else last.name)
-        told.existing |= stored.keys()
-        return changed
+    def sync(
+        self,
+        folder: str | PathLike[str],
+        *,
+        pattern: str | Sequence[str] | None = None,
+        delete: bool = True,
+        allow_empty: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Bring the documents of a folder in step with its files (docs/sync.md).
+
+        Documents are those that `add` makes of the folder, and are stored one by one, as there. The content
+        decides what has changed. Only documents that were read from files of this folder are ever removed.
+
+        Args:
+            folder: Its path.
+            pattern: Which files of the folder are meant, by their path in it, such as ``*.md`` (in any folder
+                below) or ``guides/**``; several: one must match. Documents of other files are left alone.
+            delete: Whether documents whose file is gone are removed, and those whose file has another name
+                renamed; else they stay, and the files are added.
+            allow_empty: Whether a folder without any file removes all of its documents.
+            dry_run: Tell what would be done, and write and embed nothing.
+            progress: As in `add`.
+
+        Returns:
+            What was done, by id. A file that could not be read is in ``failed`` and keeps its documents; the next
+            sync tries it again.
+
+        Raises:
+            NotFoundError: There is no such folder.
+            DocumentError: The folder cannot be listed.
+            InputError: It is no folder, or it holds no file although documents are stored of it.
+            SettingError: The pattern is none.
+            ModelError: The embedder failed; as in `add`, and nothing was removed.
+            StoreError: The nest could not be written; likewise.
+        """
+        return sync(self._store, self._embedders, folder, pattern, delete, allow_empty, dry_run, progress)
 
     def remove(self, ids: str | Iterable[str]) -> Sequence[str]:
         """Remove documents in one transaction; returns the ids that existed, in the order given.

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import NamedTuple, overload
 
 from nestling.types import Channel, Document, Failure, Level, Metadata, Parent, Passage
 
 
+class Renamed(NamedTuple):
+    """A document that has another id, because its file has another name.
+
+    Attributes:
+        old: The id that is gone.
+        new: The id that took its place, in the same transaction.
+    """
+
+    old: str
+    new: str
+
+
 @dataclass(slots=True)
 class Report:
-    """What `Nest.add` did, by document id, in the order given.
+    """What `Nest.add` or `Nest.sync` did, by document id, in the order given.
 
     Attributes:
         added: Stored for the first time.
@@ -22,6 +34,8 @@ class Report:
         skipped: Files met in folders that are of no kind that is read, such as pictures.
         embedded: How many children went through the model.
         reused: How many children took the vector of an equal text.
+        removed: By `Nest.sync` only: removed, because they are no longer in the folder.
+        renamed: By `Nest.sync` only: stored under another id, because their file has another name.
     """
 
     added: list[str] = field(default_factory=list)
@@ -32,11 +46,13 @@ class Report:
     skipped: list[Failure] = field(default_factory=list)
     embedded: int = 0
     reused: int = 0
+    removed: list[str] = field(default_factory=list)
+    renamed: list[Renamed] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far `Nest.add` is.
+    """How far `Nest.add` or `Nest.sync` is.
 
     Attributes:
         documents: Inputs done, whatever came of them.
@@ -103,7 +119,8 @@ class Explanation:
         for id, votes in self.votes.items():
             lines.append(id)
             lines += [
-                f"  {v.level:8} {v.channel:7} rank {v.rank:3}  score {v.score:8.4f}  vote {v.vote:.3f} × {v.weight:.2f}"
+                f"  {v.level:8} {v.channel:7} rank {v.rank:3}  score {v.score:8.4f}"
+                f"  vote {v.vote:.3f} × {v.weight:.2f}"
                 for v in votes
             ]
         lines += [f"dropped {id}: {reason}" for id, reason in self.dropped.items()]

@@ -17,6 +17,9 @@ OVERLAP = 0
 # The longest lead (title, heading path, table header) put before a child, in characters: with a child of
 # 400 it stays inside the 256 tokens of the default model.
 LEAD_SIZE = 200
+# Seconds for which a watched folder must be quiet before it is synced: programs write a file in several steps,
+# and tools write many files in a row.
+QUIET = 1.0
 # What a child gets of its neighbours' mean score when packing, since text beside evidence is often evidence.
 # .5 to 1 find alike from 500 tokens on; with less room less is better.
 LENT = 0.6

@@ -152,6 +152,14 @@ class View(Protocol):
         """The stored digest and source of each of these documents that exists."""
         ...
 
+    def text(self, id: str) -> str | None:
+        """The text of a document, or None where there is none."""
+        ...
+
+    def files(self, ids: Sequence[str] | None = None) -> dict[str, str]:
+        """The file that each of these documents, or of all, was read from; others are left out."""
+        ...
+
     def leads(self, children: Sequence[int]) -> dict[int, str]:
         """What stands before each of these children when it is embedded."""
         ...

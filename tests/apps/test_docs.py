@@ -25,6 +25,7 @@ COMMANDS = {
     "show": ["show", "manual.md"],
     "list": ["list"],
     "add": ["add", "a.txt", "nothing.txt"],
+    "sync": ["sync", "folder"],
     "remove": ["remove", "nothing"],
     "stats": ["stats"],
     "check": ["check"],
@@ -63,6 +64,8 @@ def agree(documented: Any, produced: Any) -> bool:
 def test_json_page_has_the_names_that_are_produced(run: Run, manual: str, section: str) -> None:
     """Every example has exactly the names, in the order, of what the command prints."""
     Path("a.txt").write_text("A text.")
+    Path("folder").mkdir()
+    Path("folder", "b.txt").write_text("Another text.")
     produced = json.loads(run(*COMMANDS[section], "--json").stdout)
     documented = examples(section)[0]
     assert list(documented) == list(produced)

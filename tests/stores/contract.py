@@ -13,7 +13,7 @@ from entries import BUILD, OTHER, entry, indexed, query, terms
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestling.stores.base import EditionsChangedError, Store
+from nestling.stores.base import EditionsChangedError, Place, Store
 from nestling.types import LEVELS, Level
 from nestling.view import Ranked
 from nestling.where import parse
@@ -105,6 +105,75 @@ class StoreContract:
         store.remove(["a"])
         assert ids(store, "child", match(store, "same")) == ["b"]
         assert ids(store, "child", nearest(store, "same words")) == ["b"]
+
+    def test_remembers_files(self, store: Store) -> None:
+        """The file goes and comes with its document; without one there is none."""
+        store.replace(replace(entry("a", [["one"]]), file="/x/a"))
+        store.replace(replace(entry("b", [["two"]]), file="/x/b"))
+        store.replace(entry("c", [["three"]]))
+        with store.view() as view:
+            assert view.files() == {"a": "/x/a", "b": "/x/b"}
+            assert view.files(["b", "c", "d"]) == {"b": "/x/b"}
+            assert (view.text("a"), view.text("d")) == ("one", None)
+        store.replace(entry("a", [["one"]]))
+        store.remove(["b"])
+        store.replace(entry("b", [["two"]]))
+        with store.view() as view:
+            assert view.files() == {}
+            assert view.check() == []
+
+    def test_removes_only_what_is_of_the_file(self, store: Store) -> None:
+        """Where files are given, documents of others and of none stay, also as the former id of another."""
+        store.replace(replace(entry("a", [["one"]]), file="/x/a"))
+        store.replace(replace(entry("b", [["two"]]), file="/y/b"))
+        store.replace(entry("c", [["three"]]))
+        names = ("a", "b", "c", "d")
+        assert store.remove(names, {name: f"/x/{name}" for name in names}) == ["a"]
+        store.replace(entry("new", [["two"]]), instead_of=("b", "/x/b"))
+        with store.view() as view:
+            assert [row["id"] for row in view.documents(None)] == ["b", "c", "new"]
+        store.replace(replace(entry("newer", [["two"]]), file="/y/newer"), instead_of=("b", "/y/b"))
+        with store.view() as view:
+            assert [row["id"] for row in view.documents(None)] == ["c", "new", "newer"]
+            assert view.files() == {"newer": "/y/newer"}
+            assert view.check() == []
+
+    def test_files_are_of_all_editions(self, store: Store) -> None:
+        """They are known whichever is asked, stay through a switch, and go with the document from all."""
+        store.replace(replace(entry("a", [["one"]]), file="/x/a"))
+        number = store.begin(OTHER)
+        with store.view(number) as view:
+            (lacking,) = view.lacking(0, 1000)
+            assert view.files() == {"a": "/x/a"}
+        store.index(number, {lacking.row: entry("a", [["one"]]).rows[1]})
+        renamed = replace(entry("new", [["one"]], editions=(1, number)), file="/x/new")
+        store.replace(renamed, instead_of=("a", "/x/a"))
+        store.switch(number)
+        for edition in (1, number):
+            with store.view(edition) as view:
+                assert [row["id"] for row in view.documents(None)] == ["new"]
+                assert view.sizes()[edition] == (1, 1)
+                assert view.files() == {"new": "/x/new"}
+                assert view.check() == []
+
+    def test_refiles_what_is_still_the_same(self, store: Store) -> None:
+        """File and source change, nothing else; a document of another digest is left alone."""
+        given = replace(entry("a", [["one"]]), file="/x/a")
+        store.replace(given)
+        store.replace(entry("b", [["two"]]))
+        store.refile(
+            [
+                Place("a", given.digest, "/y/a", "y"),
+                Place("b", b"else", "/y/b", "y"),
+                Place("c", b"", "/y/c", "y"),
+            ]
+        )
+        with store.view() as view:
+            assert view.files() == {"a": "/y/a"}
+            found = view.read("a")
+            assert found is not None
+            assert found[0] == replace(given.document, source="y")
+            assert view.stats()["documents"] == 2
 
     def test_nearest_is_the_float_ranking(self, store: Store) -> None:
         """The list is that of exact cosines over all rows, for every level."""

@@ -286,6 +286,7 @@ def test_damaged_pages_are_found(path: Path) -> None:
             "a has no parents in edition 2",
         ),
         ("INSERT INTO fields VALUES ('n', 'number', 1, 0, 1, 99)", "a field of parent row 99"),
+        ("INSERT INTO files VALUES (99, '/x')", "the file of document row 99, which does not exist"),
     ],
 )
 def test_planted_damage_is_found(path: Path, damage: str, sentence: str) -> None:

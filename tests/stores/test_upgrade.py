@@ -18,6 +18,7 @@ import pytest
 
 import nestling
 from nestling.stores import sqlite_file, sqlite_upgrade
+from nestling.stores.base import Place
 from nestling.stores.sqlite import SQLiteStore
 from nestling.stores.sqlite_upgrade import back_up
 from wordhash import WordHash
@@ -62,14 +63,35 @@ def opening(path: Path) -> subprocess.Popen[str]:
 
 
 def test_everything_is_as_it_was(old: Path) -> None:
-    """Searches, filters, contexts, documents, recipe and scoring are those that the older code gave."""
+    """Documents, filters, recipe, scoring, and all that is found but for its rank, are those of the older code."""
+    before = json.loads((FOLDER / "answers.json").read_text("utf-8"))
     with nestling.open(old, embedder=WordHash()) as nest:
-        answers = json.loads(json.dumps(made["answers"](nest)))
-        assert answers == json.loads((FOLDER / "answers.json").read_text("utf-8"))
+        now = json.loads(json.dumps(made["answers"](nest)))
+        for name in ("list", "trees", "recipe", "scoring"):
+            assert now[name] == before[name]
+        assert [sorted(ids) for ids in now["filtered"]] == [sorted(ids) for ids in before["filtered"]]
+        for question, found in before["search"].items():
+            # the score and the order are by the rules of today
+            unranked, unranked_before = (
+                sorted([id, *rest] for id, _, *rest in each) for each in (now["search"][question], found)
+            )
+            assert unranked == unranked_before
         assert nest.check() == []
         (edition,) = nest.editions()
         assert (edition.number, edition.state, edition.embedder) == (1, "live", "wordhash-64")
         assert (edition.documents, edition.children, edition.made) == (5, 30, None)
+
+
+def test_it_answers_as_a_new_nest_of_the_same_documents(old: Path) -> None:
+    """Every score, order and context is that of a nest which was never upgraded."""
+    with (
+        nestling.open(old, embedder=WordHash()) as nest,
+        nestling.open(":memory:", embedder=WordHash(), recipe=nest.recipe) as new,
+    ):
+        new.add(made["documents"]())
+        new.keep_scoring(nest.scoring)
+        assert new.scoring == nest.scoring
+        assert made["answers"](nest) == made["answers"](new)
 
 
 def test_adding_again_costs_nothing(old: Path) -> None:
@@ -99,6 +121,22 @@ def test_row_numbers_are_not_used_again(old: Path) -> None:
         change = db.execute("SELECT max(change) FROM changes").fetchone()[0]
     assert new == {"parents": 19, "children": 44}
     assert change == 18
+
+
+def test_files_are_noted_from_then_on(old: Path) -> None:
+    """Of no document is it known from which file it was read, so none is removed, until one is found there."""
+    store = SQLiteStore(old)
+    with store.view() as view:
+        assert view.files() == {}
+        digest, source = view.known(["iron"])["iron"]
+    assert store.remove(["iron"], {"iron": "/x/iron"}) == []
+    store.refile([Place("iron", digest, "/x/iron", source)])
+    with store.view() as view:
+        assert view.files() == {"iron": "/x/iron"}
+    assert store.remove(["iron"], {"iron": "/x/iron"}) == ["iron"]
+    with store.view() as view:
+        assert (view.files(), view.check()) == ({}, [])
+    store.close()
 
 
 def test_the_backup_is_the_old_nest(old: Path) -> None:

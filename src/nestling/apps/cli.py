@@ -14,6 +14,7 @@ from nestling.apps.evaluating import eval_
 from nestling.apps.exits import fail, interrupted, refuse, unread
 from nestling.apps.looking import check, list_, show, stats
 from nestling.apps.searching import context, search
+from nestling.apps.syncing import sync
 from nestling.apps.terminal import finish, prepare
 from nestling.apps.tuning import tune
 from nestling.apps.writing import add, remove
@@ -53,7 +54,7 @@ def main() -> None:
 
 
 for _command in (
-    *(demo, add, search, context, show, list_, remove, stats, check, eval_, compare, tune),
+    *(demo, add, sync, search, context, show, list_, remove, stats, check, eval_, compare, tune),
     *(rebuild, editions, switch, rollback, prune),
 ):
     main.add_command(_command)

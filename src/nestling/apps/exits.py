@@ -40,7 +40,7 @@ EXITS = (
     Exit(
         PARTLY,
         (),
-        "done, but `add` could not store every input, `check` found damage, or `rebuild` did not switch",
+        "done, but `add` or `sync` could not store every input, `check` found damage, or `rebuild` did not switch",
     ),
     Exit(USAGE, (), "the command cannot be read: an unknown option, a missing argument"),
     Exit(3, ("InputError",), "what was given cannot be used: a filter, a size, a document"),
@@ -91,7 +91,7 @@ def refuse(error: click.ClickException, as_json: bool) -> NoReturn:
 
 def interrupted(command: str | None) -> NoReturn:
     """End after Ctrl-C."""
-    going_on = ("add", "demo", "rebuild", "switch", "rollback", "prune")
+    going_on = ("add", "demo", "sync", "rebuild", "switch", "rollback", "prune")
     kept = "; every document stored so far is whole, run it again to go on" if command in going_on else ""
     complain(f"stopped{kept}", fresh=True)
     raise click.exceptions.Exit(INTERRUPTED)

@@ -44,9 +44,13 @@ class Meter:
         self._stream.flush()
         self._written = width(text)
 
+    def clear(self) -> None:
+        """Wipe what is shown, so that something else can be printed."""
+        if self._written:
+            self._draw("")
+
     def __enter__(self) -> Meter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._written:
-            self._draw("")
+        self.clear()

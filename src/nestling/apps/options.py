@@ -62,6 +62,38 @@ def budgets(meaning: str) -> Callable[[Command], Command]:
     )
 
 
+def of_a_new_nest(command: Command) -> Command:
+    """What a nest is made with where it does not exist: ``--embedder``, sizes, ``--recipe``."""
+    for option in (
+        click.option(
+            "--recipe",
+            metavar="FILE",
+            help="The settings that `nestling tune --out` wrote; instead of sizes.",
+        ),
+        click.option(
+            "--unit", type=click.Choice(["characters", "tokens"]), help="Of a new nest: what sizes count."
+        ),
+        click.option(
+            "--overlap", type=int, metavar="N", help="Of a new nest: how much of a child the next repeats."
+        ),
+        click.option("--parent-size", type=int, metavar="N", help="Of a new nest: the most a parent holds."),
+        click.option("--child-size", type=int, metavar="N", help="Of a new nest: the most a child holds."),
+        click.option(
+            "--embedder", metavar="SPEC", help="The embedding model of a new nest; else the built-in one."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def new_nest(
+    recipe: str | None, child_size: int | None, parent_size: int | None, overlap: int | None, unit: str | None
+) -> tuple[nestling.Recipe | None, nestling.Scoring | None]:
+    """The recipe and the scoring that the options of `of_a_new_nest` ask for; None for the nest's own."""
+    given = {"child_size": child_size, "parent_size": parent_size, "overlap": overlap, "unit": unit}
+    return settings_of(recipe, {name: value for name, value in given.items() if value is not None})
+
+
 def on_a_nest(command: Command) -> Command:
     """``--nest``, ``--timeout`` and ``--json``, for a command that works on a nest."""
     return nest_option(timeout_option(json_option(command)))

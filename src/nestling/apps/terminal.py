@@ -42,10 +42,10 @@ def say(text: str = "") -> None:
     click.echo(text)
 
 
-def print_json(value: wire.JSON) -> None:
-    """Print a JSON value."""
+def print_json(value: wire.JSON, indent: int | None = 2) -> None:
+    """Print a JSON value, in one line without ``indent``."""
     encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
-    click.echo(wire.dumps(value, ascii_only=encoding != "utf8"))
+    click.echo(wire.dumps(value, ascii_only=encoding != "utf8", indent=indent))
 
 
 def print_text(text: str) -> None:
@@ -122,6 +122,8 @@ def summary(done: nestling.Report) -> str:
         for name, ids in (
             ("added", done.added),
             ("updated", done.updated),
+            ("renamed", done.renamed),
+            ("removed", done.removed),
             ("unchanged", done.unchanged),
             ("empty", done.empty),
             ("failed", done.failed),

@@ -19,9 +19,9 @@ JSON = dict[str, Any]
 _OBEYED = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def dumps(value: JSON, ascii_only: bool = False) -> str:
-    """JSON text; no character of it can steer a terminal."""
-    text = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, indent=2)
+def dumps(value: JSON, ascii_only: bool = False, indent: int | None = 2) -> str:
+    """JSON text, in one line without ``indent``; no character of it can steer a terminal."""
+    text = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, indent=indent)
     return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -70,6 +70,11 @@ def documents(found: Sequence[nestling.DocumentInfo]) -> JSON:
 def report(nest: str, done: nestling.Report) -> JSON:
     """What `Nest.add` did to which nest."""
     return {"nest": nest, **plain(done)}
+
+
+def sync(nest: str, done: nestling.Report, dry_run: bool = False) -> JSON:
+    """What `Nest.sync` did to which nest, or would do."""
+    return {"nest": nest, "dry_run": dry_run, **plain(done)}
 
 
 def removal(nest: str, removed: Sequence[str], missing: Sequence[str]) -> JSON:

@@ -21,14 +21,7 @@ MOST_NAMED = 5
 
 @click.command(epilog="Example: nestling add docs/ cards.jsonl --nest handbook.nest")
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--embedder", metavar="SPEC", help="The embedding model of a new nest; else the built-in one.")
-@click.option("--child-size", type=int, metavar="N", help="Of a new nest: the most a child holds.")
-@click.option("--parent-size", type=int, metavar="N", help="Of a new nest: the most a parent holds.")
-@click.option("--overlap", type=int, metavar="N", help="Of a new nest: how much of a child the next repeats.")
-@click.option("--unit", type=click.Choice(["characters", "tokens"]), help="Of a new nest: what sizes count.")
-@click.option(
-    "--recipe", metavar="FILE", help="The settings that `nestling tune --out` wrote; instead of sizes."
-)
+@options.of_a_new_nest
 @options.on_a_nest
 def add(
     paths: tuple[str, ...],
@@ -53,10 +46,7 @@ def add(
     path = nest or options.NEST_HERE
     if not any(Path(each).exists() for each in paths):
         raise nestling.NotFoundError(f"there is no file or folder {paths[0]}; check the path")
-    given = {"child_size": child_size, "parent_size": parent_size, "overlap": overlap, "unit": unit}
-    sizes, scoring = options.settings_of(
-        recipe, {n: value for n, value in given.items() if value is not None}
-    )
+    sizes, scoring = options.new_nest(recipe, child_size, parent_size, overlap, unit)
     with (
         nestling.open(
             path,
@@ -102,8 +92,8 @@ def remove(ids: tuple[str, ...], nest: str | None, timeout: float, as_json: bool
         raise click.exceptions.Exit(NOT_FOUND)
 
 
-def print_report(path: str, report: nestling.Report) -> None:
-    """Print what adding did to which nest; what failed goes to stderr, with the reason."""
+def print_report(path: str, report: nestling.Report, failed: str = "not added") -> None:
+    """Print what was done to which nest; what ``failed`` goes to stderr, with the reason."""
     say(f"{line(path)}: {summary(report)}")
     if report.empty:
         more = f" and {len(report.empty) - MOST_NAMED:,} more" if len(report.empty) > MOST_NAMED else ""
@@ -111,7 +101,7 @@ def print_report(path: str, report: nestling.Report) -> None:
     if report.skipped:
         say(f"  skipped, of no kind that is read: {line(_kinds(report.skipped))}")
     for failure in report.failed:
-        complain(f"not added: {failure.name}: {failure.reason}")
+        complain(f"{failed}: {failure.name}: {failure.reason}")
 
 
 def _kinds(skipped: Sequence[nestling.Failure]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from nestling.errors import DocumentError
 from nestling.ingest.cards import card_of, cards
-from nestling.ingest.check import checked
+from nestling.ingest.check import checked, is_storable
 from nestling.ingest.front import front_matter
 from nestling.ingest.sniff import MARKDOWN_SUFFIXES, PLAIN_SUFFIXES
 from nestling.ingest.structure import first_title
@@ -27,8 +27,30 @@ Reader: TypeAlias = Callable[[Path, str], Iterable[Document | DocumentError]]
 _JUNK = frozenset(("__pycache__", "node_modules", "venv", "Thumbs.db", "desktop.ini"))
 
 
+class Files:
+    """Which file each document was read from: an absolute path, links not followed.
+
+    Documents are told apart as objects, so that one given by hand is never taken for one of a file.
+    """
+
+    def __init__(self) -> None:
+        self._noted: dict[int, tuple[Document, str]] = {}
+
+    def note(self, document: Document, path: str) -> None:
+        """Remember the file of a document."""
+        self._noted[id(document)] = document, path
+
+    def take(self, document: Document) -> str | None:
+        """The file of a document, once; None where it was not read from one."""
+        _, path = self._noted.pop(id(document), (None, None))
+        return path
+
+
 def load(
-    item: Source, root: str | os.PathLike[str] | None = None, closed: Inodes = frozenset()
+    item: Source,
+    root: str | os.PathLike[str] | None = None,
+    closed: Inodes = frozenset(),
+    files: Files | None = None,
 ) -> Iterator[Document | Failure]:
     """Read documents, in order.
 
@@ -44,6 +66,7 @@ def load(
             its name, or its path relative to the folder that was named.
         closed: Files that must not be opened, by device and inode: the nest's own, since this process would
             lose its locks on them. In a folder they are left out.
+        files: Where to note which file a document was read from, before it is yielded.
 
     Yields:
         Documents that passed ``checked``, their ``source`` the path as given; failures in the places of those
@@ -54,10 +77,10 @@ def load(
     elif isinstance(item, Mapping):
         yield from _settled(map(_card, [item]), f"card {item.get('id', '')!r:.80}")
     elif isinstance(item, (str, os.PathLike)):
-        yield from _path(os.fspath(item), root, closed)
+        yield from _path(os.fspath(item), root, closed, files)
     elif isinstance(item, Iterable) and not isinstance(item, (bytes, bytearray, memoryview)):
         for each in item:
-            yield from load(each, root, closed)
+            yield from load(each, root, closed, files)
     else:
         reason = "this can be no document; give a Document, a path, a card (dict), or a list of these"
         yield Failure(f"{item!r:.80}", reason)
@@ -79,48 +102,77 @@ def _settled(found: Iterable[Document | DocumentError], name: str) -> Iterator[D
         except StopIteration:
             return
         except DocumentError as error:
-            yield Failure(_printable(name), str(error))
+            yield Failure(printable(name), str(error))
         except OSError as error:
-            yield Failure(_printable(name), f"it cannot be read ({error.strerror}); check its permissions")
+            yield Failure(printable(name), f"it cannot be read ({error.strerror}); check its permissions")
         else:
             yield document
 
 
-def _path(given: str, root: str | os.PathLike[str] | None, closed: Inodes) -> Iterator[Document | Failure]:
+def _path(
+    given: str, root: str | os.PathLike[str] | None, closed: Inodes, files: Files | None
+) -> Iterator[Document | Failure]:
     path = Path(given)
     try:
         if path.is_dir():
-            yield from _folder(path, path if root is None else Path(root), closed)
+            for each in walk(path, closed):
+                if isinstance(each, Failure):
+                    yield each
+                else:
+                    yield from read(each, path if root is None else Path(root), files)
             return
         readable = path.is_file()
     except (OSError, ValueError):
         readable = False
     if not readable:
         reason = "there is no such file or folder; check the path, or give text as Document(id=…, text=…)"
-        yield Failure(_printable(f"{given:.200}"), reason)
+        yield Failure(printable(f"{given:.200}"), reason)
     elif _inode(path) in closed:
-        yield Failure(_printable(given), "this is the nest itself; name the files to add to it")
+        yield Failure(printable(given), "this is the nest itself; name the files to add to it")
     else:
-        yield from _file(path, path.parent if root is None else Path(root))
+        yield from read(path, path.parent if root is None else Path(root), files)
 
 
-def _folder(folder: Path, root: Path, closed: Inodes) -> Iterator[Document | Failure]:
+def walk(folder: Path, closed: Inodes = frozenset()) -> Iterator[Path | Failure]:
+    """List the files of a folder that `load` reads, by name, folder by folder.
+
+    Args:
+        folder: Where to begin.
+        closed: As for `load`.
+
+    Yields:
+        Paths that begin with the folder as given; failures in the places of what is not read.
+    """
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
         reason = f"the folder cannot be read ({error.strerror}); check its permissions"
-        yield Failure(_printable(str(folder)), reason)
+        yield Failure(printable(str(folder)), reason)
         return
     for entry in entries:
         path = folder / entry.name
-        if entry.name.startswith(".") or entry.name in _JUNK or _inode(path) in closed:
+        if is_left_out(entry.name) or _inode(path) in closed:
             continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _folder(path, root, closed)
-        elif entry.is_file() and path.suffix.lower() in READERS:
-            yield from _file(path, root)
-        elif not entry.is_dir():
-            yield _unread(path, entry.is_file())
+        try:
+            is_file, is_folder = entry.is_file(), entry.is_dir()
+        except OSError:
+            is_file = is_folder = False  # a link that leads in a circle, or where we may not look
+        if is_folder and not entry.is_symlink():
+            yield from walk(path, closed)
+        elif is_file and path.suffix.lower() in READERS:
+            yield path
+        elif not is_folder:
+            yield _unread(path, is_file)
+
+
+def is_left_out(name: str) -> bool:
+    """Whether a file or folder of this name is passed over in a folder without being reported."""
+    return name.startswith(".") or name in _JUNK
+
+
+def holds_cards(path: str) -> bool:
+    """Whether the documents of a file have ids of their own, so that the file's name does not give them."""
+    return READERS.get(Path(path).suffix.lower()) is cards
 
 
 def _unread(path: Path, is_file: bool) -> Failure:
@@ -130,7 +182,7 @@ def _unread(path: Path, is_file: bool) -> Failure:
         reason = "this is a link to nothing; mend it, or leave it out"
     else:
         reason = "this is no file; leave it out"
-    return Failure(_printable(str(path)), reason, skipped=True)
+    return Failure(printable(str(path)), reason, skipped=True)
 
 
 def _inode(path: Path) -> tuple[int, int] | None:
@@ -141,9 +193,17 @@ def _inode(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _file(path: Path, root: Path) -> Iterator[Document | Failure]:
+def read(path: Path, root: Path, files: Files | None = None) -> Iterator[Document | Failure]:
+    """Read one file, whatever its suffix; the arguments and what is yielded are those of `load`."""
     reader = READERS.get(path.suffix.lower(), _text)
-    yield from _settled(reader(path, Path(os.path.relpath(path, root)).as_posix()), str(path))
+    for each in _settled(reader(path, Path(os.path.relpath(path, root)).as_posix()), str(path)):
+        if (
+            files is not None
+            and isinstance(each, Document)
+            and is_storable(absolute := os.path.abspath(path))  # noqa: PTH100 - resolve() follows links
+        ):
+            files.note(each, absolute)
+        yield each
 
 
 def path_exists(path: str | os.PathLike[str]) -> bool:
@@ -162,8 +222,20 @@ def are_two_files(one: str | None, other: str | None) -> bool:
         return False
 
 
-def _printable(name: str) -> str:
-    """Return a name that can be printed and stored, even of a file whose name is no UTF-8."""
+def is_new_place(file: str, recorded: str | None, same_source: bool) -> bool:
+    """Whether a document that is stored with equal content is from now on taken to come from a file.
+
+    Args:
+        file: The file that it was read from now.
+        recorded: The file that it was read from before, or None. As long as that exists it stays.
+        same_source: Whether the stored document names the same source. One that was not read from a file, and
+            does not, was given by hand and stays so.
+    """
+    return same_source if recorded is None else file != recorded and not os.path.lexists(recorded)
+
+
+def printable(name: str) -> str:
+    """A name that can be printed and stored, even of a file whose name is no UTF-8."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

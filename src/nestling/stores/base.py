@@ -49,6 +49,7 @@ class Entry:
         digest: Of its title, text and metadata.
         editions: The numbers of the live edition and of those that are building, as they were known.
         rows: What each of these holds of it; the live one's must be there, others may be left for later.
+        file: The absolute path of the file it was read from, or None.
     """
 
     document: Document
@@ -56,6 +57,24 @@ class Entry:
     digest: bytes
     editions: frozenset[int]
     rows: Mapping[int, Indexed]
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a stored document was read from this time, its content being the same.
+
+    Attributes:
+        id: Of the document.
+        digest: Of its title, text and metadata.
+        file: The absolute path of the file.
+        source: As the document has it now.
+    """
+
+    id: str
+    digest: bytes
+    file: str
+    source: str | None
 
 
 class Store(Protocol):
@@ -72,8 +91,13 @@ class Store(Protocol):
         """The editions that additions reach: the live one, then those that are building."""
         ...
 
-    def replace(self, entry: Entry) -> None:
+    def replace(self, entry: Entry, instead_of: tuple[str, str] | None = None) -> None:
         """Store a document in place of what its id had, in one transaction.
+
+        Args:
+            entry: The document, with its rows.
+            instead_of: The id of another document that goes in the same transaction, and the file from which
+                it must have been read: it stays where it was not.
 
         Raises:
             EditionsChangedError: It was prepared for other editions than those that are there now.
@@ -132,8 +156,15 @@ class Store(Protocol):
         """Give room that is free in the store back to its disk, as far as that is cheap."""
         ...
 
-    def remove(self, ids: Iterable[str]) -> list[str]:
-        """Remove documents in one transaction; returns the ids that existed."""
+    def remove(self, ids: Iterable[str], files: Mapping[str, str] | None = None) -> list[str]:
+        """Remove documents in one transaction; returns the ids that existed.
+
+        With ``files``, the file of each id, documents that were not read from that file stay.
+        """
+        ...
+
+    def refile(self, places: Iterable[Place]) -> None:
+        """Set file and source of documents whose digest is still the same, in one transaction."""
         ...
 
     def keep(self, key: str, value: Any) -> None:

@@ -46,6 +46,8 @@ _QUERIES = (
     " WHERE coalesce(w.n, 0) <> c.terms",
     "SELECT 'words of child row ' || w.doc || ', which does not exist'"
     " FROM (SELECT DISTINCT doc FROM postings) w WHERE w.doc NOT IN (SELECT row FROM children)",
+    "SELECT 'the file of document row ' || document || ', which does not exist' FROM files"
+    " WHERE document NOT IN (SELECT row FROM documents)",
     "SELECT 'a field of document row ' || document || ', which does not exist' FROM fields"
     " WHERE document NOT IN (SELECT row FROM documents)",
     "SELECT 'a field of parent row ' || parent || ', which does not exist' FROM fields"

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from nestling.errors import ReadOnlyError
-from nestling.stores.base import Entry, Indexed, Store
+from nestling.stores.base import Entry, Indexed, Place, Store
 from nestling.view import Build, Edition, View
 
 
@@ -36,11 +36,15 @@ class Pinned:
         """Refused."""
         raise self._refused()
 
-    def replace(self, entry: Entry) -> None:
+    def replace(self, entry: Entry, instead_of: tuple[str, str] | None = None) -> None:
         """Refused."""
         raise self._refused()
 
-    def remove(self, ids: Iterable[str]) -> list[str]:
+    def remove(self, ids: Iterable[str], files: Mapping[str, str] | None = None) -> list[str]:
+        """Refused."""
+        raise self._refused()
+
+    def refile(self, places: Iterable[Place]) -> None:
         """Refused."""
         raise self._refused()
 

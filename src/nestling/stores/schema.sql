@@ -45,6 +45,13 @@ CREATE TABLE indexed (
     PRIMARY KEY (document, edition)
 ) WITHOUT ROWID;
 
+-- Which file a document was read from: an absolute path, links not followed. What was not read from a file has
+-- no row here, and a sync never removes it.
+CREATE TABLE files (
+    document INTEGER PRIMARY KEY REFERENCES documents (row),
+    path     TEXT NOT NULL
+);
+
 -- The units that are read and cited; those of a document in an edition cover its text, in row order.
 CREATE TABLE parents (
     row      INTEGER PRIMARY KEY AUTOINCREMENT,

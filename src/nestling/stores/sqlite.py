@@ -13,7 +13,7 @@ from typing import Any
 
 from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
 from nestling.stores import sqlite_editions as editions
-from nestling.stores.base import EditionsChangedError, Entry, Indexed
+from nestling.stores.base import EditionsChangedError, Entry, Indexed, Place
 from nestling.stores.layout import Layout, read_layout
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import (
@@ -29,6 +29,7 @@ from nestling.stores.sqlite_file import (
     read_meta,
     schema_of,
 )
+from nestling.stores.sqlite_origin import still_from, write_place
 from nestling.stores.sqlite_rows import delete, insert
 from nestling.stores.sqlite_upgrade import upgrade
 from nestling.stores.sqlite_view import SQLiteView
@@ -131,7 +132,7 @@ class SQLiteStore:
             building = (edition for edition in view.editions() if edition.state == "building")
             return (view.edition, *building)
 
-    def replace(self, entry: Entry) -> None:
+    def replace(self, entry: Entry, instead_of: tuple[str, str] | None = None) -> None:
         """Store a document and all that hangs on it in one transaction, in place of what its id had."""
         with self._writing() as db:
             live, writable = editions.writable(db)
@@ -140,14 +141,24 @@ class SQLiteStore:
                     f"the editions of {self.path} change faster than documents can be made ready; add them again"
                 )
             delete(db, [entry.document.id])
+            if instead_of is not None:
+                delete(db, still_from(db, dict([instead_of])))
             insert(db, entry)
 
-    def remove(self, ids: Iterable[str]) -> list[str]:
+    def remove(self, ids: Iterable[str], files: Mapping[str, str] | None = None) -> list[str]:
         """Remove documents in one transaction; returns those that existed, in the order given."""
         wanted = list(dict.fromkeys(ids))
         with self._writing() as db:
+            if files is not None:
+                wanted = still_from(db, {id: files[id] for id in wanted})
             existing = delete(db, wanted)
         return [id for id in wanted if id in existing]
+
+    def refile(self, places: Iterable[Place]) -> None:
+        """Set file and source of documents whose digest is still the same, in one transaction."""
+        with self._writing() as db:
+            for place in places:
+                write_place(db, place)
 
     def keep(self, key: str, value: Any) -> None:
         """Store one JSON value of ``meta``."""
@@ -296,7 +307,6 @@ class SQLiteStore:
             if self._writer is None:
                 self._writer = connect(self._file, self._timeout)
                 self._writer.execute("PRAGMA synchronous = FULL")
-                self._writer.execute("PRAGMA foreign_keys = ON")
         assert self._writer is not None
         return self._writer
 

@@ -27,9 +27,11 @@ _NO_LOG = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_IOERR_SHM")
 def connect(path: Path | None, timeout: float, options: str = "mode=rw") -> sqlite3.Connection:
     """A connection without automatic transactions; ``None`` is a database in memory."""
     target = MEMORY if path is None else f"file:{quote(os.fsencode(path))}?{options}"
-    return sqlite3.connect(
+    db = sqlite3.connect(
         target, timeout=timeout, isolation_level=None, check_same_thread=False, uri=path is not None
     )
+    db.execute("PRAGMA foreign_keys = ON")
+    return db
 
 
 def connect_reader(path: Path, timeout: float) -> sqlite3.Connection:

@@ -25,6 +25,7 @@ _HANGING = (
     "DELETE FROM parents WHERE document = :row",
     "DELETE FROM indexed WHERE document = :row",
     "DELETE FROM fields WHERE document = :row",
+    "DELETE FROM files WHERE document = :row",
     "DELETE FROM documents WHERE row = :row",
     "INSERT INTO changes (document, added) VALUES (:row, 0)",
 )
@@ -78,6 +79,8 @@ def insert(db: sqlite3.Connection, entry: Entry) -> None:
         ),
     ).lastrowid
     assert row is not None
+    if entry.file is not None:
+        db.execute("INSERT INTO files VALUES (?, ?)", (row, entry.file))
     _insert_fields(db, row, 0, document.metadata)
     for edition, indexed in sorted(entry.rows.items()):
         insert_indexed(db, edition, row, indexed)

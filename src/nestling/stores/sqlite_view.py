@@ -17,6 +17,7 @@ from nestling.stores.filtering import Items, Mask, allowed
 from nestling.stores.layout import Layout, current_change
 from nestling.stores.quantize import unpack
 from nestling.stores.sqlite_editions import edition_sizes, read_editions
+from nestling.stores.sqlite_origin import read_files
 from nestling.types import Child, Document, Level, Parent
 from nestling.view import Edition, Family, Ranked, Rows, Scores, StoredDocument, StoredParent, Terms, Vectors
 from nestling.where import Where
@@ -141,6 +142,15 @@ class SQLiteView:
         query = "SELECT digest, source FROM documents WHERE id = ?"
         found = {id: self._db.execute(query, (id,)).fetchone() for id in ids}
         return {id: (row[0], row[1]) for id, row in found.items() if row}
+
+    def text(self, id: str) -> str | None:
+        """The stored text."""
+        found = self._db.execute("SELECT text FROM documents WHERE id = ?", (id,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def files(self, ids: Sequence[str] | None = None) -> dict[str, str]:
+        """Paths by document id."""
+        return read_files(self._db, ids)
 
     def leads(self, children: Sequence[int]) -> dict[int, str]:
         """The lead of each of these children."""

@@ -28,6 +28,12 @@ CREATE TABLE indexed (
 ) WITHOUT ROWID;
 INSERT INTO indexed SELECT row, 1 FROM documents ORDER BY row;
 
+-- It is not known of any document whether it was read from a file: adding or syncing that again notes it.
+CREATE TABLE files (
+    document INTEGER PRIMARY KEY REFERENCES documents (row),
+    path     TEXT NOT NULL
+);
+
 -- Row numbers are never used again, so each new table takes over the counter of the old one.
 
 CREATE TABLE new_parents (
