@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from nestling.errors import EmbedderMismatchError, ModelError, StoreError
+from nestling.errors import EmbedderMismatchError, ModelError, SettingError, StoreError
 from nestling.indexing import Indexer, Made, check_writable
 from nestling.ingest.batches import windows
 from nestling.ingest.prepare import Prepared
@@ -56,7 +56,7 @@ class Adding:
     def _indexer(self, edition: Edition) -> Indexer | None:
         try:
             return Indexer(self._store, edition, self._embedders.of(edition), self._report)
-        except (EmbedderMismatchError, ModelError):
+        except (EmbedderMismatchError, ModelError, SettingError):
             return None
 
     def _keep(self, window: Sequence[Prepared], made: dict[str, Made], attempts: int) -> None:
