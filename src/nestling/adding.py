@@ -8,7 +8,14 @@ from dataclasses import replace
 from os import PathLike
 
 from nestling.changes import Change, Changes
-from nestling.errors import EmbedderMismatchError, ModelError, NestlingError, NotFoundError, StoreError
+from nestling.errors import (
+    EmbedderMismatchError,
+    ModelError,
+    NestlingError,
+    NotFoundError,
+    SettingError,
+    StoreError,
+)
 from nestling.indexing import Indexer, Made, check_writable
 from nestling.ingest.batches import batches, count_documents, windows
 from nestling.ingest.load import Source, load, path_exists
@@ -108,7 +115,7 @@ class Adding:
     def _indexer(self, edition: Edition) -> Indexer | None:
         try:
             return Indexer(self._store, edition, self._embedders.of(edition), self._report)
-        except (EmbedderMismatchError, ModelError):
+        except (EmbedderMismatchError, ModelError, SettingError):
             return None
 
     def _keep(self, window: Sequence[Prepared], made: dict[str, Made], attempts: int) -> None:
