@@ -282,8 +282,8 @@ def test_planted_damage_is_found(path: Path, damage: str, sentence: str) -> None
 
 
 def test_the_change_log_stays_short(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Old entries go, and a reader that fell behind reads everything anew."""
-    monkeypatch.setattr("nestling.stores.sqlite_rows.CATCH_UP", 10)
+    """Old entries go, and a reader that fell behind finds what was removed by comparing."""
+    monkeypatch.setattr("nestling.stores.sqlite_rows.LOGGED", 20)
     store = SQLiteStore.create(path, META)
     store.replace(entry("a", [["first"]]))
     late = SQLiteStore(path)

@@ -13,7 +13,8 @@ from typing import Any
 
 from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
 from nestling.stores.base import Entry
-from nestling.stores.layout import Layout, read_layout
+from nestling.stores.catching_up import NOTHING, catch_up
+from nestling.stores.layout import Layout
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import (
     MEMORY,
@@ -51,7 +52,7 @@ class SQLiteStore:
         # where the process stands may change later
         self._file = None if self.path == MEMORY else Path(path).absolute()
         self._timeout = timeout
-        self._layout: Layout | None = None
+        self._layout = NOTHING
         self._closed = False
         self.meta: Mapping[str, Any] = {}
         self._idle: list[sqlite3.Connection] = []
@@ -93,8 +94,10 @@ class SQLiteStore:
     @contextmanager
     def view(self) -> Iterator[View]:
         """Hold the last committed state, for one thread, until the block ends."""
+        # known before the state is held, and so no newer than it
+        known = self._layout
         with self._reader() as db:
-            yield SQLiteView(db, self._layout_of)
+            yield SQLiteView(db, lambda db: self._caught_up(db, known))
 
     def replace(self, entry: Entry) -> None:
         """Store a document and all that hangs on it in one transaction, in place of what its id had."""
@@ -145,10 +148,9 @@ class SQLiteStore:
             self._left_to_parent = (self._idle, self._writer)
             self._begin_process()
 
-    def _layout_of(self, db: sqlite3.Connection) -> Layout:
-        known = self._layout
-        layout = read_layout(db, known)
-        if known is None or known.change < layout.change:
+    def _caught_up(self, db: sqlite3.Connection, known: Layout) -> Layout:
+        layout = catch_up(db, known)
+        if self._layout.change < layout.change:
             self._layout = layout
         return layout
 

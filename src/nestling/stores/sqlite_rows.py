@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from nestling.stores.base import Entry, mean_vectors
-from nestling.stores.layout import CATCH_UP
 from nestling.stores.quantize import pack
 from nestling.types import Child
 from nestling.view import Vectors
 from nestling.where import fields
+# Changes that are kept in the log; who is further behind compares all documents.
+LOGGED = 4000
 
 _HANGING = (
     *(
@@ -68,7 +69,7 @@ def insert(db: sqlite3.Connection, entry: Entry) -> None:
         _insert_vectors(db, "parent", first, mean_vectors(entry.vectors, counts))
         _insert_vectors(db, "document", row, mean_vectors(entry.vectors, [len(entry.vectors)]))
     db.execute("INSERT INTO changes (document, added) VALUES (?, 1)", (row,))
-    db.execute("DELETE FROM changes WHERE change <= (SELECT max(change) FROM changes) - ?", (2 * CATCH_UP,))
+    db.execute("DELETE FROM changes WHERE change <= (SELECT max(change) FROM changes) - ?", (LOGGED,))
 
 
 def _insert_fields(db: sqlite3.Connection, document: int, parent: int, metadata: Mapping[str, Any]) -> None:
