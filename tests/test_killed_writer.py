@@ -21,7 +21,8 @@ WRITER = Path(__file__).with_name("killed_writer.py")
 
 def kill_and_look(path: Path, chance: random.Random) -> int:
     """Start a writer, kill it at a random moment, and check the nest; returns the documents found."""
-    environment = {**os.environ, "PYTHONPATH": str(WRITER.parent)}
+    inherited = os.environ.get("PYTHONPATH", "")
+    environment = {**os.environ, "PYTHONPATH": f"{WRITER.parent}{os.pathsep}{inherited}"}
     writer = subprocess.Popen(
         [sys.executable, str(WRITER), str(path)], stdout=subprocess.PIPE, text=True, env=environment
     )

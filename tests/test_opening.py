@@ -31,7 +31,9 @@ def test_a_missing_nest_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_another_model_is_refused(path: Path) -> None:
     """The same dimension is not enough: both models are named, and what to do (promise 6, L11)."""
     nestling.open(path, create=True, embedder=WordHash()).close()
-    with pytest.raises(nestling.EmbedderMismatchError, match=r"wordhash-64, not other-64.*new nest"):
+    with pytest.raises(
+        nestling.EmbedderMismatchError, match=r"wordhash-64, not other-64.*nestling rebuild --embedder"
+    ):
         nestling.open(path, embedder=Other())
     with nestling.open(path) as nest:
         assert nest.list() == []

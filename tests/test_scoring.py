@@ -85,9 +85,9 @@ def test_nests_from_before_there_were_weights_open(path: Path, embedder: WordHas
     with nestling.open(path, create=True, embedder=embedder) as nest:
         nest.add(DOCUMENTS)
     with sqlite3.connect(path) as db:
-        recipe = json.loads(db.execute("SELECT value FROM meta WHERE key = 'recipe'").fetchone()[0])
+        recipe = json.loads(db.execute("SELECT recipe FROM editions").fetchone()[0])
         assert recipe.pop("lead") is True
-        db.execute("UPDATE meta SET value = ? WHERE key = 'recipe'", (json.dumps(recipe),))
+        db.execute("UPDATE editions SET recipe = ?", (json.dumps(recipe),))
     db.close()
     with nestling.open(path, embedder=embedder, recipe=Recipe()) as nest:
         assert nest.recipe == Recipe()

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import cached_property
+from dataclasses import asdict
 from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from nestling.errors import ModelError, NestlingError, NotFoundError, SettingError
-from nestling.ingest.batches import batches, count_documents, windows
+from nestling.adding import Adding, Told
+from nestling.errors import NestlingError, NotFoundError, SettingError
+from nestling.indexing import check_readable
+from nestling.ingest.batches import batches, count_documents
 from nestling.ingest.check import is_storable
 from nestling.ingest.load import Source, are_two_files, load, path_exists
-from nestling.ingest.prepare import Prepared, document_digest, prepare, question_language
+from nestling.ingest.prepare import document_digest, question_language
 from nestling.ingest.terms import query_terms
-from nestling.models.embedder import Embedder, Vectors
+from nestling.models.embedder import Embedder
+from nestling.models.known import Embedders
 from nestling.models.vectors import embedded
 from nestling.results import DocumentInfo, Progress, Report, Results, Tree
 from nestling.retrieve.context import context
@@ -26,16 +28,14 @@ from nestling.retrieve.gate import Gate
 from nestling.retrieve.pack import SHAPES, Shape
 from nestling.retrieve.passages import search
 from nestling.settings import Recipe, Scoring
-from nestling.stores.base import Entry, Store
+from nestling.stores.base import Store
 from nestling.types import Context, Document, Failure
+from nestling.view import View
 from nestling.where import parse
 
 if TYPE_CHECKING:
     from nestling.measure.evaluation import Evaluation
     from nestling.measure.golden import Golden
-
-# Texts given to the model in one call; progress is told after each.
-TOGETHER = 64
 
 
 class Nest:
@@ -44,22 +44,22 @@ class Nest:
     Made by `nestling.open`; threads may share it.
     """
 
-    def __init__(
-        self, store: Store, load_embedder: Callable[[], Embedder], scoring: Scoring | None = None
-    ) -> None:
+    def __init__(self, store: Store, embedders: Embedders, scoring: Scoring | None = None) -> None:
         self._store = store
-        self._load_embedder = load_embedder
+        self._embedders = embedders
         self._scoring = scoring
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
-        """The model the nest was built with, made when it is first needed."""
-        return self._load_embedder()
+        """The model that the nest is built with, made when it is first needed."""
+        with self._store.view() as view:
+            return self._embedders.of(view.edition)
 
     @property
     def recipe(self) -> Recipe:
-        """The sizes the nest was built with."""
-        return Recipe(**self._store.meta["recipe"])
+        """The sizes that the nest is built with."""
+        with self._store.view() as view:
+            return view.edition.build.recipe
 
     @property
     def scoring(self) -> Scoring:
@@ -68,7 +68,7 @@ class Nest:
 
     def with_scoring(self, scoring: Scoring) -> Nest:
         """The same nest, asked with other weights: nothing is stored, and closing one closes both."""
-        return Nest(self._store, lambda: self.embedder, scoring)
+        return Nest(self._store, self._embedders, scoring)
 
     def keep_scoring(self, scoring: Scoring) -> None:
         """Store the weights that this nest is asked with, here from now on and elsewhere from the next opening on.
@@ -102,23 +102,22 @@ class Nest:
             StoreError: The nest could not be written; likewise.
         """
         report, seen = Report(), set[str]()
-        told = _Told(progress, count_documents(source))
+        told = Told(progress, count_documents(source))
+        adding = Adding(self._store, self._embedders, report, told)
         if isinstance(source, str | PathLike) and not path_exists(source):
             raise NotFoundError(
                 f"there is no file or folder {str(source)[:200]!r}; check the path, or give text as a Document"
             )
         try:
             for inputs in batches(load(source, closed=self._store.own_files())):
-                changed = self._changed(inputs, report, seen, told)
-                for window in windows(prepare(d, self.recipe, self.embedder.count_tokens) for d in changed):
-                    self._keep(window, report, told, {})
+                adding.store(self._changed(inputs, report, seen, told))
         except NestlingError as error:
             error.report = report
             raise
         return report
 
     def _changed(
-        self, inputs: Sequence[Document | Failure], report: Report, seen: set[str], told: _Told
+        self, inputs: Sequence[Document | Failure], report: Report, seen: set[str], told: Told
     ) -> Sequence[Document]:
         """The documents that are not stored as they are; the rest goes into the report."""
         given: dict[str, Document] = {}
@@ -150,59 +149,6 @@ class Nest:
         told.documents(len(inputs) - len(changed), last.id if isinstance(last, Document) else last.name)
         told.existing |= stored.keys()
         return changed
-
-    def _keep(
-        self, window: Sequence[Prepared], report: Report, told: _Told, made: dict[bytes, Vectors]
-    ) -> None:
-        """Embed what is new in a window and store its documents, each in one transaction.
-
-        Vectors stay in ``made``, so that a window that failed can be gone through one document at a time.
-        """
-        try:
-            vectors = self._embed(window, report, told, made)
-        except ModelError:
-            if len(window) == 1:
-                raise
-            # the fault may lie with one document: those before it are still to be stored
-            for prepared in window:
-                self._keep([prepared], report, told, made)
-            return
-        for prepared in window:
-            rows = [vectors[digest] for digest in prepared.digests]
-            self._store.replace(
-                Entry(
-                    document=prepared.document,
-                    parents=prepared.parents,
-                    language=prepared.language,
-                    digest=prepared.digest,
-                    child_digests=prepared.digests,
-                    terms=prepared.terms,
-                    vectors=np.stack(rows) if rows else np.zeros((0, 0), np.float32),
-                )
-            )
-            id = prepared.document.id
-            (report.updated if id in told.existing else report.added).append(id)
-            if not prepared.parents:
-                report.empty.append(id)
-            told.documents(1, id)
-
-    def _embed(
-        self, window: Sequence[Prepared], report: Report, told: _Told, made: dict[bytes, Vectors]
-    ) -> Mapping[bytes, Vectors]:
-        """The vector of every text of a window by its digest; what was embedded before is not embedded again."""
-        texts = {d: text for p in window for d, text in zip(p.digests, p.texts, strict=True)}
-        with self._store.view() as view:
-            stored = view.embedded([digest for digest in texts if digest not in made])
-        missing = [digest for digest in texts if digest not in made and digest not in stored]
-        for first in range(0, len(missing), TOGETHER):
-            part = missing[first : first + TOGETHER]
-            found = embedded(self.embedder.embed_documents, [texts[d] for d in part], self.embedder)
-            # as they will be read back, so that a reused vector is the same to the last bit
-            made |= dict(zip(part, found.astype(np.float16).astype(np.float32), strict=True))
-            report.embedded += len(part)
-            told.children(len(part))
-        report.reused += sum(len(p.texts) for p in window) - sum(digest in made for digest in texts)
-        return {**stored, **made}
 
     def remove(self, ids: str | Iterable[str]) -> Sequence[str]:
         """Remove documents in one transaction; returns the ids that existed, in the order given.
@@ -245,9 +191,8 @@ class Nest:
         """
         wanted, skipped = _whole("k", k, 0), _whole("offset", offset, 0)
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
-        question = self._question(query)
         with self._store.view() as view:
-            return search(view, question, tree, wanted, skipped, gate, self.scoring)
+            return search(view, self._question(query, view), tree, wanted, skipped, gate, self.scoring)
 
     def context(
         self,
@@ -284,10 +229,10 @@ class Nest:
         if shape not in SHAPES:
             raise SettingError(f"shape is {shape!r}; give one of {', '.join(SHAPES)}")
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
-        question = self._question(query)
         with self._store.view() as view:
-            found = find(view, question, tree, 0, self.scoring)
-            return context(view, found, room, shape, neighbours, gate, count or self.embedder.count_tokens)
+            found = find(view, self._question(query, view), tree, 0, self.scoring)
+            counted = count or self._embedders.of(view.edition).count_tokens
+            return context(view, found, room, shape, neighbours, gate, counted)
 
     def evaluate(
         self,
@@ -332,20 +277,22 @@ class Nest:
             nest=self._store.path,
         )
 
-    def _question(self, query: str) -> Question:
+    def _question(self, query: str, view: View) -> Question:
+        # by the words and the model of the edition that the view holds, whatever is switched to meanwhile
         if not isinstance(query, str):
             raise SettingError(f"the query is {query!r}; give text")
-        with self._store.view() as view:
-            held = view.languages()
+        check_readable(view.edition, self._store.path)
+        held = view.languages()
         language = question_language(query, held)
         terms = query_terms(query, list(held))
-        readable = self.embedder.languages
+        embedder = self._embedders.of(view.edition)
+        readable = embedder.languages
         if not query.strip():
             return Question(query, language, terms, None, ("the query is empty",))
         if readable is not None and language and language not in readable:
-            note = f"dense did not vote: {self.embedder.fingerprint} cannot read {language!r}"
+            note = f"dense did not vote: {embedder.fingerprint} cannot read {language!r}"
             return Question(query, language, terms, None, (note,))
-        vector = embedded(self.embedder.embed_queries, [query], self.embedder)[0]
+        vector = embedded(embedder.embed_queries, [query], embedder)[0]
         return Question(query, language, terms, vector)
 
     # --- looking
@@ -367,12 +314,12 @@ class Nest:
     def stats(self) -> dict[str, Any]:
         """Counts of documents, parents and children, documents per language, bytes, recipe, scoring, embedder."""
         with self._store.view() as view:
-            stats = view.stats()
+            stats, build = view.stats(), view.edition.build
         return {
             **stats,
-            "recipe": asdict(self.recipe),
+            "recipe": asdict(build.recipe),
             "scoring": asdict(self.scoring),
-            "embedder": self._store.meta["embedder"]["fingerprint"],
+            "embedder": build.embedder,
         }
 
     def check(self) -> Sequence[str]:
@@ -402,23 +349,3 @@ def _whole(name: str, value: int, least: int) -> int:
     if value < least:
         raise SettingError(f"{name} is {value}; give {least} or more")
     return int(value)
-
-
-class _Told:
-    """Keeps count of what was done, for the progress callback and the report."""
-
-    def __init__(self, progress: Callable[[Progress], None] | None, total: int | None) -> None:
-        self._progress = progress
-        self._done = Progress(0, total, 0, "")
-        self.existing: set[str] = set()
-
-    def documents(self, n: int, name: str) -> None:
-        self._tell(replace(self._done, documents=self._done.documents + n, name=name or self._done.name))
-
-    def children(self, n: int) -> None:
-        self._tell(replace(self._done, children=self._done.children + n))
-
-    def _tell(self, now: Progress) -> None:
-        if self._progress is not None and now != self._done:
-            self._progress(now)
-        self._done = now

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from nestling.errors import EmbedderMismatchError, SettingError, StoreError
+from nestling.errors import EmbedderMismatchError, SettingError
 from nestling.ingest.split import SPLITTER
 from nestling.ingest.terms import ANALYZER
 from nestling.models.embedder import Embedder
+from nestling.models.known import Embedders, change_embedder
 from nestling.models.spec import embedder_from
 from nestling.nest import Nest
 from nestling.settings import Recipe
 from nestling.stores.sqlite import SQLiteStore
 from nestling.stores.sqlite_file import MEMORY
+from nestling.view import Build
 
 
 def open_nest(
@@ -40,63 +40,49 @@ def open_nest(
     Raises:
         NotFoundError: There is no such nest and ``create`` is false.
         EmbedderMismatchError: The nest was built with another model. Where none was given, this is
-            raised when the model is first needed, so that a nest can be looked at without it.
+            raised when the model is first needed, so that a nest can be looked at, and built anew, without it.
         SettingError: The nest was built with another recipe, or an option is out of its range.
-        StoreError: The file is not a nest, is newer than this Nestling, or cannot be read.
+        StoreError: The file is not a nest, is newer than this Nestling, or cannot be read; or it is older, and
+            cannot be upgraded where it is.
     """
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout < float("inf"):
         raise SettingError(f"timeout is {timeout!r}; give seconds, 0 or more")
-    if isinstance(embedder, str):
-        embedder = embedder_from(embedder)
+    given = embedder_from(embedder) if isinstance(embedder, str) else embedder
     if str(path) == MEMORY or create:
-        new = _meta(embedder or embedder_from("minilm"), recipe or Recipe())
-        store = SQLiteStore.create(path, new, timeout=timeout)
+        made_with = embedder_from("minilm") if given is None else given
+        store = SQLiteStore.create(path, build_of(made_with, recipe or Recipe()), timeout=timeout)
+        known = Embedders(str(path), made_with)
     else:
         store = SQLiteStore(path, timeout=timeout)
+        known = Embedders(str(path), *([] if given is None else [given]))
     try:
-        meta = store.meta
-        if embedder is not None:
-            _embedder_of(meta, embedder, str(path))
-        stored = Recipe(**meta["recipe"])
-        if recipe is not None and recipe != stored:
-            raise SettingError(
-                f"{path} was built with {_differing(stored, recipe)}; leave the sizes out, or build a new nest"
-            )
-        if (meta["analyzer"], meta["splitter"]) != (ANALYZER, SPLITTER):
-            raise StoreError(
-                f"{path} was built by other rules of splitting or analysis; add its documents to a new nest"
-            )
+        with store.view() as view:
+            _check(view.edition.build, given, recipe, str(path))
     except BaseException:
         store.close()
         raise
-    return Nest(store, lambda: _embedder_of(meta, embedder, str(path)))
+    return Nest(store, known)
+
+
+def build_of(embedder: Embedder, recipe: Recipe) -> Build:
+    """How this Nestling builds with a model and sizes."""
+    return Build(recipe, embedder.fingerprint, ANALYZER, SPLITTER, getattr(embedder, "spec", None))
+
+
+def _check(built: Build, embedder: Embedder | None, recipe: Recipe | None, path: str) -> None:
+    """Refuse what an existing nest was not built with."""
+    if embedder is not None and embedder.fingerprint != built.embedder:
+        raise EmbedderMismatchError(
+            f"{path} was built with the embedder {built.embedder}, not {embedder.fingerprint};"
+            f" open it with that one, or {change_embedder(path)}"
+        )
+    if recipe is not None and recipe != built.recipe:
+        raise SettingError(
+            f"{path} was built with {_differing(built.recipe, recipe)}; leave the sizes out, or build it anew with"
+            f" the others: nest.rebuild(recipe), or `nestling rebuild --nest {path}` and the sizes"
+        )
 
 
 def _differing(stored: Recipe, given: Recipe) -> str:
     pairs = zip(asdict(stored).items(), asdict(given).values(), strict=True)
     return ", ".join(f"{name}={old!r} and not {new!r}" for (name, old), new in pairs if old != new)
-
-
-def _meta(embedder: Embedder, recipe: Recipe) -> dict[str, Any]:
-    return {
-        "recipe": asdict(recipe),
-        "embedder": {"fingerprint": embedder.fingerprint, "spec": getattr(embedder, "spec", None)},
-        "analyzer": ANALYZER,
-        "splitter": SPLITTER,
-    }
-
-
-def _embedder_of(meta: Mapping[str, Any], embedder: Embedder | None, path: str) -> Embedder:
-    built = meta["embedder"]
-    if embedder is None:
-        if built["spec"] is None:
-            raise EmbedderMismatchError(
-                f"{path} was built with the embedder {built['fingerprint']}; give it to nestling.open as embedder="
-            )
-        embedder = embedder_from(built["spec"])
-    if embedder.fingerprint != built["fingerprint"]:
-        raise EmbedderMismatchError(
-            f"{path} was built with the embedder {built['fingerprint']}, not {embedder.fingerprint};"
-            " open it with that one, or add its documents to a new nest built with the other"
-        )
-    return embedder

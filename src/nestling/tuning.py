@@ -27,6 +27,7 @@ from nestling.measure.trials import Cost, Deadline, Trials
 from nestling.measure.tune import tune as search
 from nestling.measure.tuned import Tuned
 from nestling.models.embedder import Embedder, Vectors
+from nestling.models.known import Embedders
 from nestling.nest import Nest
 from nestling.opening import open_nest
 from nestling.settings import Recipe, Scoring
@@ -115,7 +116,7 @@ class Remembering:
         """The vectors of texts: the nest's, the state's, or the model's."""
         digests = [blake2b(text.encode(), digest_size=16).digest() for text in texts]
         with self._nest._store.view() as view:
-            known = view.embedded(digests)
+            known = view.embedded(digests, self.fingerprint)
         known |= self._state.vectors([digest for digest in digests if digest not in known])
         missing = {d: text for d, text in zip(digests, texts, strict=True) if d not in known}
         wanted, begin = list(missing), self._deadline.spent
@@ -141,7 +142,9 @@ class Workshop:
         self.embedder = Remembering(nest.embedder, nest, state, deadline)
         self._documents = documents
         self._deadline = deadline
-        self._given = Built(Nest(nest._store, lambda: self.embedder), self.embedder.dimension)
+        self._given = Built(
+            Nest(nest._store, Embedders(nest._store.path, self.embedder)), self.embedder.dimension
+        )
         self._recipe = nest.recipe
         self._built: dict[Recipe, Built] = {}
 

@@ -6,12 +6,13 @@ Stores make a `View`; retrieval works on it without knowing which store it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nestling.settings import Recipe
 from nestling.types import Document, Level, Metadata, Parent
 from nestling.where import Where
 
@@ -20,6 +21,59 @@ Scores = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 # one entry a query word: the forms under which documents may have indexed it
 Terms = Sequence[tuple[str, ...]]
+
+
+EditionState = Literal["live", "building", "retired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What decides how texts become the rows of an edition: equal builds make equal rows.
+
+    Attributes:
+        recipe: The sizes.
+        embedder: The fingerprint of the model.
+        analyzer: The version of what makes terms.
+        splitter: The version of what cuts.
+        spec: What the model can be made from again, or None; it decides nothing.
+    """
+
+    recipe: Recipe
+    embedder: str
+    analyzer: int
+    splitter: int
+    spec: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """One build's rows for the documents of a nest.
+
+    Attributes:
+        number: From 1; never used again.
+        state: ``live`` is the one that is searched, additions reach it and those that are ``building``;
+            ``retired`` ones are left as they are, but for what is removed.
+        build: How its rows are made.
+        made: When it was begun, ISO 8601 in UTC, or None where a nest is older than such notes.
+        switched: When it last became live, or None.
+        turn: Grows with each switch: of those that were live, the latest has the highest. 0: it never was.
+    """
+
+    number: int
+    state: EditionState
+    build: Build
+    made: str | None = None
+    switched: str | None = None
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document as it is read back to be indexed: its row number, itself, and its language."""
+
+    row: int
+    document: Document
+    language: str
 
 
 class Ranked(NamedTuple):
@@ -61,9 +115,10 @@ class StoredParent:
 
 
 class View(Protocol):
-    """One committed state of a store, unchanged while it is held."""
+    """One committed state of a store, unchanged while it is held: its documents, in the rows of one edition."""
 
     change: int
+    edition: Edition
 
     def nearest(self, level: Level, vector: Vectors, n: int, where: Where | None) -> Ranked:
         """The ``n`` rows of a level with the highest cosine to a unit vector, exact to 1e-3."""
@@ -101,8 +156,25 @@ class View(Protocol):
         """What stands before each of these children when it is embedded."""
         ...
 
-    def embedded(self, digests: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """The stored vector of each of these embedded texts that exists."""
+    def embedded(self, digests: Sequence[bytes], embedder: str) -> dict[bytes, Vectors]:
+        """The vector of each of these texts that any edition has stored under the embedder of this fingerprint."""
+        ...
+
+    def editions(self) -> tuple[Edition, ...]:
+        """All editions, by number."""
+        ...
+
+    def sizes(self) -> dict[int, tuple[int, int]]:
+        """For each edition, how many documents it holds, and how many children."""
+        ...
+
+    def lacking(self, after: int, characters: int) -> list[StoredDocument]:
+        """The next documents, by row number, that the edition does not hold.
+
+        Args:
+            after: Only row numbers above it.
+            characters: No more once their texts hold so many; one document at least.
+        """
         ...
 
     def read(self, id: str) -> tuple[Document, tuple[Parent, ...]] | None:

@@ -117,9 +117,7 @@ def test_a_newer_nest(run: Run, cards: Path) -> None:
 def test_a_nest_of_another_model(run: Run, cards: Path) -> None:
     """A nest of another model is refused by name."""
     with sqlite3.connect(cards) as db:
-        db.execute(
-            "UPDATE meta SET value = replace(value, 'wordhash-64', 'other-model') WHERE key = 'embedder'"
-        )
+        db.execute("UPDATE editions SET embedder = 'other-model'")
     db.close()
     result = run("search", "x")
     assert result.exit_code == 7

@@ -8,7 +8,7 @@ from typing import Any
 import bm25s
 import numpy as np
 import pytest
-from entries import entry, query, terms
+from entries import entry, indexed, query, terms
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,7 +59,7 @@ class StoreContract:
                 assert found is not None
                 document, parents = found
                 assert document == given.document
-                assert parents == given.parents
+                assert parents == given.rows[1].parents
             assert view.read("nothing") is None
 
     def test_replaces_a_document_in_all_tables(self, store: Store) -> None:
@@ -231,17 +231,18 @@ class StoreContract:
 
     def test_finds_vectors_of_embedded_text(self, store: Store) -> None:
         """The vector of a text comes back by its digest, as long as a child with it exists."""
-        given = entry("a", [["one", "two"]])
-        store.replace(given)
+        store.replace(entry("a", [["one", "two"]]))
+        given = indexed("a", [["one", "two"]])
         with store.view() as view:
-            found = view.embedded([*given.child_digests, b"\0" * 16])
+            found = view.embedded([*given.child_digests, b"\0" * 16], "wordhash-64")
+            assert view.embedded(given.child_digests, "another-64") == {}
         assert set(found) == set(given.child_digests)
         np.testing.assert_array_equal(
             found[given.child_digests[1]], given.vectors[1].astype(np.float16).astype(np.float32)
         )
         store.remove(["a"])
         with store.view() as view:
-            assert view.embedded(given.child_digests) == {}
+            assert view.embedded(given.child_digests, "wordhash-64") == {}
 
     def test_lists_documents_by_id(self, store: Store) -> None:
         """Documents come by id with their counts, the empty ones too, filtered by their own metadata."""

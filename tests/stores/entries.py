@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from nestling.stores.base import Entry
+from nestling.settings import Recipe
+from nestling.stores.base import Entry, Indexed
 from nestling.types import Child, Document, Parent
+from nestling.view import Build
 from wordhash import WordHash
 
-META = {"recipe": {}, "embedder": {}, "analyzer": 1, "splitter": 1}
+BUILD = Build(Recipe(), "wordhash-64", 1, 1)
+OTHER = Build(Recipe(100, 200), "wordhash-64", 1, 1)
 
 
 def entry(
@@ -22,8 +25,29 @@ def entry(
     own: list[dict[str, Any]] | None = None,
     language: str = "en",
     vectors: np.ndarray | None = None,
+    editions: tuple[int, ...] = (1,),
 ) -> Entry:
-    """A document of parents, each a list of its children's texts."""
+    """A document of parents, each a list of its children's texts; the same in all ``editions``."""
+    rows = indexed(id, parents, own=own, vectors=vectors)
+    text = "".join(text for part in parents for text in part)
+    document = Document(id, text, f"Title of {id}", metadata or {}, f"{id}.txt")
+    return Entry(
+        document=document,
+        language=language,
+        digest=blake2b(repr((document.text, document.metadata)).encode(), digest_size=16).digest(),
+        editions=frozenset(editions),
+        rows=dict.fromkeys(editions, rows),
+    )
+
+
+def indexed(
+    id: str,
+    parents: list[list[str]],
+    *,
+    own: list[dict[str, Any]] | None = None,
+    vectors: np.ndarray | None = None,
+) -> Indexed:
+    """What an edition holds of a document."""
     made, at = [], 0
     for n, texts in enumerate(parents, 1):
         name = id if len(parents) == 1 else f"{id}§{n}"
@@ -37,12 +61,8 @@ def entry(
     if vectors is None:
         vectors = WordHash().embed_documents(texts) if texts else np.zeros((0, 64), np.float32)
     digests = [blake2b(text.encode(), digest_size=16).digest() for text in texts]
-    document = Document(id, "".join(texts), f"Title of {id}", metadata or {}, f"{id}.txt")
-    return Entry(
-        document=document,
+    return Indexed(
         parents=tuple(made),
-        language=language,
-        digest=blake2b(repr((document.text, document.metadata)).encode(), digest_size=16).digest(),
         child_digests=digests,
         terms=[text.lower().split() for text in texts],
         vectors=vectors,

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from contract import FilterContract, StoreContract, ids, match, nearest
-from entries import META, entry
+from entries import BUILD, entry
 
 from nestling.errors import LockedError, NewerNestError, NotANestError, NotFoundError, StoreError
 from nestling.stores.sqlite import SQLiteStore
@@ -23,7 +23,7 @@ from nestling.stores.sqlite import SQLiteStore
 @pytest.fixture(params=["file", "memory"])
 def store(request: pytest.FixtureRequest, path: Path) -> Iterator[SQLiteStore]:
     """An empty store of each kind."""
-    store = SQLiteStore.create(path if request.param == "file" else ":memory:", META)
+    store = SQLiteStore.create(path if request.param == "file" else ":memory:", BUILD)
     yield store
     store.close()
 
@@ -34,7 +34,7 @@ def empty_store() -> Callable[[], AbstractContextManager[SQLiteStore]]:
 
     @contextmanager
     def make() -> Iterator[SQLiteStore]:
-        store = SQLiteStore.create(":memory:", META)
+        store = SQLiteStore.create(":memory:", BUILD)
         yield store
         store.close()
 
@@ -60,7 +60,7 @@ def test_a_path_without_a_nest_is_refused_and_nothing_is_made(tmp_path: Path) ->
 def test_creating_in_a_missing_folder_says_so(tmp_path: Path) -> None:
     """The folder is named, and not made."""
     with pytest.raises(NotFoundError, match="there is no folder"):
-        SQLiteStore.create(tmp_path / "no" / "x.nest", META)
+        SQLiteStore.create(tmp_path / "no" / "x.nest", BUILD)
 
 
 @pytest.mark.parametrize("content", [b"hello, this is text" * 100, b"\0" * 5000])
@@ -68,7 +68,7 @@ def test_another_file_is_no_nest(tmp_path: Path, content: bytes) -> None:
     """A file of another kind is refused, created or opened, and left as it is."""
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
-    for make in (SQLiteStore, lambda p: SQLiteStore.create(p, META)):
+    for make in (SQLiteStore, lambda p: SQLiteStore.create(p, BUILD)):
         with pytest.raises(NotANestError, match=r"notes\.txt is not a nest"):
             make(path)
     assert path.read_bytes() == content
@@ -81,7 +81,7 @@ def test_another_database_is_no_nest(tmp_path: Path) -> None:
     db.execute("CREATE TABLE t (a)")
     db.close()
     before = path.read_bytes()
-    for make in (SQLiteStore, lambda p: SQLiteStore.create(p, META)):
+    for make in (SQLiteStore, lambda p: SQLiteStore.create(p, BUILD)):
         with pytest.raises(NotANestError):
             make(path)
     assert path.read_bytes() == before
@@ -89,7 +89,7 @@ def test_another_database_is_no_nest(tmp_path: Path) -> None:
 
 def test_a_newer_nest_is_refused_kindly(path: Path) -> None:
     """A schema number above ours names the upgrade."""
-    SQLiteStore.create(path, META).close()
+    SQLiteStore.create(path, BUILD).close()
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 99")
     db.close()
@@ -99,11 +99,13 @@ def test_a_newer_nest_is_refused_kindly(path: Path) -> None:
 
 def test_everything_is_there_after_reopening(path: Path) -> None:
     """Nothing lives only in memory (L12)."""
-    store = SQLiteStore.create(path, {**META, "k": [1, "ü"]})
+    store = SQLiteStore.create(path, BUILD, meta={"k": [1, "ü"]})
     store.replace(entry("a", [["alpha"], ["beta"]], metadata={"n": 1}))
     store.close()
     again = SQLiteStore(path)
-    assert again.meta == {**META, "k": [1, "ü"]}
+    assert again.meta == store.meta
+    assert again.meta["k"] == [1, "ü"]
+    assert len(again.meta["nest"]) == 32
     assert ids(again, "child", match(again, "beta", where={"n": 1})) == ["a§2"]
     assert ids(again, "child", nearest(again, "beta", n=1)) == ["a§2"]
     again.close()
@@ -111,7 +113,7 @@ def test_everything_is_there_after_reopening(path: Path) -> None:
 
 def test_a_closed_store_says_so(path: Path) -> None:
     """Every call after close fails with the way back."""
-    store = SQLiteStore.create(path, META)
+    store = SQLiteStore.create(path, BUILD)
     store.close()
     store.close()
     with pytest.raises(StoreError, match="closed"), store.view():
@@ -122,7 +124,7 @@ def test_a_closed_store_says_so(path: Path) -> None:
 
 def test_a_locked_nest_names_the_holder(path: Path) -> None:
     """After the time-out the error says which process holds the lock and how long it waited."""
-    store = SQLiteStore.create(path, META, timeout=0.2)
+    store = SQLiteStore.create(path, BUILD, timeout=0.2)
     script = (
         "import sqlite3, sys, time; db = sqlite3.connect(sys.argv[1], isolation_level=None);"
         "db.execute('BEGIN IMMEDIATE'); print('locked', flush=True); time.sleep(60)"
@@ -144,7 +146,7 @@ def test_a_locked_nest_names_the_holder(path: Path) -> None:
 
 def test_readers_go_on_while_another_writes(path: Path) -> None:
     """While a writer holds the lock, other connections answer from the last commit (L13)."""
-    store = SQLiteStore.create(path, META)
+    store = SQLiteStore.create(path, BUILD)
     store.replace(entry("a", [["old"]]))
     reader = SQLiteStore(path)
     with store._writing() as db:
@@ -159,7 +161,7 @@ def test_readers_go_on_while_another_writes(path: Path) -> None:
 
 def test_threads_share_a_store(path: Path) -> None:
     """Many threads read while others write; every answer is of one committed state."""
-    store = SQLiteStore.create(path, META)
+    store = SQLiteStore.create(path, BUILD)
     store.replace(entry("a", [["word 0", "word 0"]]))
     wrong: list[object] = []
     done = threading.Event()
@@ -187,7 +189,7 @@ def test_threads_share_a_store(path: Path) -> None:
 
 def test_two_processes_add_at_once(path: Path) -> None:
     """Writers wait for each other and nothing is lost (L14)."""
-    SQLiteStore.create(path, META).close()
+    SQLiteStore.create(path, BUILD).close()
     script = (
         "import sys; sys.path[:0] = sys.argv[3:];"
         "from entries import entry; from nestling.stores.sqlite import SQLiteStore;"
@@ -207,7 +209,7 @@ def test_two_processes_add_at_once(path: Path) -> None:
 def test_reads_on_a_read_only_disk(tmp_path: Path) -> None:
     """Search and check work where nothing can be written (promise 8)."""
     path = tmp_path / "x.nest"
-    store = SQLiteStore.create(path, META)
+    store = SQLiteStore.create(path, BUILD)
     store.replace(entry("a", [["word"]]))
     store.close()
     mounted = tmp_path / "disk"
@@ -229,7 +231,7 @@ def test_reads_on_a_read_only_disk(tmp_path: Path) -> None:
 
 def test_damaged_pages_are_found(path: Path) -> None:
     """Bytes overwritten in the middle of the file make check speak, or reading say what to do."""
-    store = SQLiteStore.create(path, META)
+    store = SQLiteStore.create(path, BUILD)
     for n in range(200):
         store.replace(entry(f"d{n}", [[f"some words of document {n} "] * 4]))
     store.close()
@@ -267,7 +269,7 @@ def test_damaged_pages_are_found(path: Path) -> None:
 )
 def test_planted_damage_is_found(path: Path, damage: str, sentence: str) -> None:
     """Each planted damage is named by check."""
-    store = SQLiteStore.create(path, META)
+    store = SQLiteStore.create(path, BUILD)
     store.replace(entry("a", [["one two "], ["three "]]))
     store.replace(entry("b", [["four five"]]))
     store.close()
@@ -282,9 +284,9 @@ def test_planted_damage_is_found(path: Path, damage: str, sentence: str) -> None
 
 
 def test_the_change_log_stays_short(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Old entries go, and a reader that fell behind finds what was removed by comparing."""
+    """Old entries go, and a reader that fell behind reads everything anew."""
     monkeypatch.setattr("nestling.stores.sqlite_rows.LOGGED", 20)
-    store = SQLiteStore.create(path, META)
+    store = SQLiteStore.create(path, BUILD)
     store.replace(entry("a", [["first"]]))
     late = SQLiteStore(path)
     assert ids(late, "child", match(late, "first")) == ["a"]
@@ -301,7 +303,7 @@ def test_the_change_log_stays_short(path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_disk_full_keeps_what_was_stored(path: Path) -> None:
     """A document that finds no room is not there, what was there stays, and the message says what to do."""
-    store = SQLiteStore.create(path, META)
+    store = SQLiteStore.create(path, BUILD)
     store.replace(entry("a", [["word"]]))
     with store._write_lock:
         db = store._open_writer()
@@ -318,7 +320,7 @@ def test_disk_full_keeps_what_was_stored(path: Path) -> None:
 
 def test_waits_for_a_short_lock(path: Path) -> None:
     """A writer that finds the nest locked for a moment waits and then succeeds."""
-    store = SQLiteStore.create(path, META, timeout=10)
+    store = SQLiteStore.create(path, BUILD, timeout=10)
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     db.execute("BEGIN IMMEDIATE")
     release = threading.Timer(0.3, lambda: db.execute("COMMIT"))
@@ -333,7 +335,7 @@ def test_waits_for_a_short_lock(path: Path) -> None:
 
 def test_readers_do_not_wait_for_a_writer_of_the_same_process(path: Path) -> None:
     """While one thread waits for another process's lock, the others go on reading."""
-    store = SQLiteStore.create(path, META, timeout=3)
+    store = SQLiteStore.create(path, BUILD, timeout=3)
     store.replace(entry("a", [["word"]]))
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -51,17 +51,20 @@ def document_digest(document: Document) -> bytes:
     return digest.digest()
 
 
-def prepare(document: Document, recipe: Recipe, count: Callable[[str], int]) -> Prepared:
+def prepare(
+    document: Document, recipe: Recipe, count: Callable[[str], int], language: str | None = None
+) -> Prepared:
     """Split a checked document and analyse its children.
 
     Args:
         document: From `nestling.ingest.check.checked`.
         recipe: The sizes.
         count: Tokens of a text, for a recipe in tokens.
+        language: Of its words, where that is known.
     """
     parents = split(document, recipe, count)
     texts = [child.lead + document.text[child.start : child.end] for p in parents for child in p.children]
-    language = _language(document)
+    language = _language(document) if language is None else language
     return Prepared(
         document,
         document_digest(document),

@@ -13,8 +13,30 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from nestling.errors import StoreError
 from nestling.types import Document, Parent
-from nestling.view import Vectors, View
+from nestling.view import Build, Vectors, View
+
+
+class EditionsChangedError(StoreError):
+    """What was prepared is not for the editions that are there now: prepare it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What one edition holds of a document.
+
+    Attributes:
+        parents: In order, with their children.
+        child_digests: Of the embedded text of each child, in order over all parents.
+        terms: Of each child.
+        vectors: One unit row a child, float32.
+    """
+
+    parents: tuple[Parent, ...]
+    child_digests: Sequence[bytes]
+    terms: Sequence[Sequence[str]]
+    vectors: Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +45,17 @@ class Entry:
 
     Attributes:
         document: Its metadata is JSON.
-        parents: In order, with their children.
         language: ISO 639-1, or "".
         digest: Of its title, text and metadata.
-        child_digests: Of the embedded text of each child, in order over all parents.
-        terms: Of each child.
-        vectors: One unit row a child, float32.
+        editions: The numbers of the live edition and of those that are building, as they were known.
+        rows: What each of these holds of it; the live one's must be there, others may be left for later.
     """
 
     document: Document
-    parents: tuple[Parent, ...]
     language: str
     digest: bytes
-    child_digests: Sequence[bytes]
-    terms: Sequence[Sequence[str]]
-    vectors: Vectors
+    editions: frozenset[int]
+    rows: Mapping[int, Indexed]
 
 
 class Store(Protocol):
@@ -46,12 +64,68 @@ class Store(Protocol):
     path: str
     meta: Mapping[str, Any]
 
-    def view(self) -> AbstractContextManager[View]:
-        """Hold the state of the last commit."""
+    def view(self, edition: int | None = None) -> AbstractContextManager[View]:
+        """Hold the state of the last commit, of the live edition or of the one with this number."""
         ...
 
     def replace(self, entry: Entry) -> None:
-        """Store a document in place of what its id had, in one transaction."""
+        """Store a document in place of what its id had, in one transaction.
+
+        Raises:
+            EditionsChangedError: It was prepared for other editions than those that are there now.
+        """
+        ...
+
+    def begin(self, build: Build) -> int:
+        """Let additions reach an edition of this build from now on; returns its number.
+
+        It is the live one, or one that is there already, unfinished or retired; else a new one.
+        """
+        ...
+
+    def resume(self, edition: int) -> None:
+        """Let additions reach a retired edition again; others are left as they are."""
+        ...
+
+    def index(self, edition: int, rows: Mapping[int, Indexed]) -> int:
+        """Give an edition the rows of documents that it lacks, by row number, in one transaction.
+
+        Documents that are gone, or that it holds by now, are left out.
+
+        Returns:
+            How many were stored.
+
+        Raises:
+            EditionsChangedError: It is retired, or gone.
+        """
+        ...
+
+    def switch(self, edition: int) -> None:
+        """Make an edition live and retire the one that was, in one transaction.
+
+        Raises:
+            EditionsChangedError: It lacks documents, is retired, or gone; nothing was changed.
+        """
+        ...
+
+    def retire(self) -> list[int]:
+        """Let additions no longer reach editions that are building; returns the numbers of all retired ones."""
+        ...
+
+    def drop(self, edition: int, after: int) -> int | None:
+        """Remove the rows of a few documents from a retired edition, in one transaction, and at last itself.
+
+        Args:
+            edition: Its number.
+            after: Go on after this row number of a document.
+
+        Returns:
+            The row number to go on after, or None when there is no more to do.
+        """
+        ...
+
+    def shrink(self) -> None:
+        """Give room that is free in the store back to its disk, as far as that is cheap."""
         ...
 
     def remove(self, ids: Iterable[str]) -> list[str]:

@@ -25,11 +25,13 @@ class Since:
 
     Attributes:
         change: The number of the last change that is seen.
-        gone: Row numbers of documents that were removed since; None where everything must be read anew.
+        gone: Row numbers of documents that were removed since.
+        added: The lowest row number of a document that was added since, or None where none was.
     """
 
     change: int
-    gone: Rows | None
+    gone: Rows
+    added: int | None
 
 
 def current_change(db: sqlite3.Connection) -> int:
@@ -38,27 +40,27 @@ def current_change(db: sqlite3.Connection) -> int:
     return row[0] or 0
 
 
-def since(db: sqlite3.Connection, layout: Layout) -> Since:
-    """What changed in the state that ``db`` sees since a layout was read."""
-    change = current_change(db)
-    if change < layout.change:
-        return Since(change, None)
-    (first,) = db.execute("SELECT min(change) FROM changes WHERE change > ?", (layout.change,)).fetchone()
-    if first == layout.change + 1:
-        query = "SELECT json_group_array(document) FROM changes WHERE change > ? AND NOT added"
-        removed = numbers(db, query, (layout.change,))
-    elif first is None:
-        removed = np.zeros(0, np.int64)
-    else:
-        removed = _missing(db, layout)
-    return Since(change, removed)
+def mark_of(db: sqlite3.Connection, change: int) -> str | None:
+    """What tells a change from the one of the same number in a copy of the nest; None where the log lacks it."""
+    row = db.execute("SELECT hex(mark) FROM changes WHERE change = ?", (change,)).fetchone()
+    return row[0] if row else None
 
 
-def _missing(db: sqlite3.Connection, layout: Layout) -> Rows:
-    """Documents of a layout that are not there any more, where the log does not go back so far."""
-    there = numbers(db, "SELECT json_group_array(row) FROM documents", ())
-    held = [each.arrays["document.row"] for each in layout.segments]
-    return np.setdiff1d(np.concatenate(held), there) if held else there[:0]
+def since(db: sqlite3.Connection, edition: int, change: int) -> Since | None:
+    """What changed after a change, in the state that ``db`` sees; None where an edition must be read anew."""
+    last = current_change(db)
+    if last <= change:
+        return Since(last, np.zeros(0, np.int64), None) if last == change else None
+    first, alone, added = db.execute(
+        "SELECT min(change), total(edition = ?), min(document) FILTER (WHERE added AND document AND NOT edition)"
+        " FROM changes WHERE change > ?",
+        (edition, change),
+    ).fetchone()
+    if first != change + 1 or alone:
+        # the log does not go back so far, or rows were given to the edition, or taken from it
+        return None
+    query = "SELECT json_group_array(document) FROM changes WHERE change > ? AND NOT added AND NOT edition"
+    return Since(last, numbers(db, query, (change,)), added)
 
 
 def numbers(db: sqlite3.Connection, query: str, values: tuple[object, ...]) -> Rows:
@@ -66,50 +68,56 @@ def numbers(db: sqlite3.Connection, query: str, values: tuple[object, ...]) -> R
     return np.array(json.loads(db.execute(query, values).fetchone()[0]), np.int64)
 
 
-def newer(db: sqlite3.Connection, parent: int, child: int, exact: bool) -> Iterator[Segment]:
-    """Segments of the rows after these row numbers, in order.
+def segments(db: sqlite3.Connection, edition: int, added: int | None, exact: bool) -> Iterator[Segment]:
+    """An edition's rows, in order.
 
     Args:
         db: A connection, reading.
-        parent: The last row number of a parent that is known.
-        child: Of a child.
+        edition: Its number.
+        added: Only of documents from this row number on, which were added after all others; None: of all.
         exact: Whether the float16 vectors are read too.
     """
     children: list[ChildRow] = []
-    for of_one in _children(db, child, exact):
+    for of_one in _children(db, edition, added, exact):
         children += of_one
         if len(children) >= CHUNK:
-            found = _segment(db, parent, children, exact)
-            parent, children = max(row.parent for row in children), []
-            yield from found
+            yield from _segment(db, edition, children, exact)
+            children = []
     if children:
-        yield from _segment(db, parent, children, exact)
+        yield from _segment(db, edition, children, exact)
 
 
-def _children(db: sqlite3.Connection, after: int, exact: bool) -> Iterator[list[ChildRow]]:
+def _children(
+    db: sqlite3.Connection, edition: int, added: int | None, exact: bool
+) -> Iterator[list[ChildRow]]:
     """The children of each document."""
+    which = "c.edition = :edition ORDER BY c.row"
+    if added is not None:
+        # by the index of documents, since other editions may have got any number of rows meanwhile
+        which = "c.document >= :added AND c.edition = :edition ORDER BY c.document, c.row"
     rows = db.execute(
         f"SELECT c.document, c.row, c.parent, c.start, c.stop, v.scale, v.codes, {_exact(exact)}, w.terms"
         " FROM children c JOIN child_vectors v ON v.row = c.row JOIN words w ON w.rowid = c.row"
-        " WHERE c.row > ? ORDER BY c.row",
-        (after,),
+        f" WHERE {which}",
+        {"edition": edition, "added": added},
     )
     for _, group in groupby(rows, key=lambda row: row[0]):
         yield [ChildRow(*row[1:]) for row in group]
 
 
-def _segment(db: sqlite3.Connection, after: int, children: list[ChildRow], exact: bool) -> Iterator[Segment]:
-    span = (after, children[-1].parent)
+def _segment(db: sqlite3.Connection, edition: int, children: list[ChildRow], exact: bool) -> Iterator[Segment]:
+    span = (edition, children[0].parent, children[-1].parent)
     parents = db.execute(
         f"SELECT p.row, p.document, v.scale, v.codes, {_exact(exact)} FROM parents p"
-        " JOIN parent_vectors v ON v.row = p.row WHERE p.row > ? AND p.row <= ? ORDER BY p.row",
+        " JOIN parent_vectors v ON v.row = p.row"
+        " WHERE p.edition = ? AND p.row BETWEEN ? AND ? ORDER BY p.row",
         span,
     ).fetchall()
     documents = db.execute(
         f"SELECT d.row, d.id, v.scale, v.codes, {_exact(exact)} FROM documents d"
-        " JOIN document_vectors v ON v.row = d.row"
-        " WHERE d.row IN (SELECT document FROM parents WHERE row > ? AND row <= ?) ORDER BY d.row",
-        span,
+        " JOIN document_vectors v ON v.row = d.row AND v.edition = ?"
+        " WHERE d.row IN (SELECT document FROM parents WHERE edition = ? AND row BETWEEN ? AND ?) ORDER BY d.row",
+        (edition, *span),
     ).fetchall()
     # in a damaged nest some may be without their owner; `check` tells
     whole = {row[0] for row in documents}

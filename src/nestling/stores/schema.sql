@@ -1,12 +1,28 @@
--- The format of a nest: one SQLite file. application_id 0x4E455354 ("NEST"), user_version 1.
+-- The format of a nest: one SQLite file. application_id 0x4E455354 ("NEST"), user_version 2.
 -- A document's rows in all tables change in one transaction. Row numbers are never used again
 -- (AUTOINCREMENT), so that a row number names one unchanging content and caches can trust it.
 
--- recipe, embedder, analyzer and splitter versions: one JSON value a key.
+-- nest (a random id, by which what is kept beside the file knows it) and scoring: one JSON value a key.
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) WITHOUT ROWID;
+
+-- An edition is one build's rows for all documents. One is live: it is searched. Additions reach it and those
+-- that are building. Retired ones are left alone, but documents are removed from all.
+CREATE TABLE editions (
+    edition  INTEGER PRIMARY KEY AUTOINCREMENT,
+    state    TEXT NOT NULL CHECK (state IN ('live', 'building', 'retired')),
+    recipe   TEXT NOT NULL,          -- JSON object: the sizes
+    embedder TEXT NOT NULL,          -- fingerprint of the model
+    spec     TEXT,                   -- what the model is made from again, if it can be
+    analyzer INTEGER NOT NULL,       -- version of what made the terms
+    splitter INTEGER NOT NULL,       -- version of what cut
+    made     TEXT,                   -- ISO 8601, UTC
+    switched TEXT,                   -- when it last became live
+    turn     INTEGER NOT NULL        -- grows with each switch; 0: never live
+);
+CREATE UNIQUE INDEX editions_live ON editions (state) WHERE state = 'live';
 
 -- What the user added. text is stored as given; all offsets below are code points into it.
 CREATE TABLE documents (
@@ -22,22 +38,32 @@ CREATE TABLE documents (
 );
 CREATE INDEX documents_language ON documents (language);
 
--- The units that are read and cited; those of a document cover its text, in row order.
+-- Which editions hold which documents: of an empty document nothing else is there to tell.
+CREATE TABLE indexed (
+    document INTEGER NOT NULL REFERENCES documents (row),
+    edition  INTEGER NOT NULL REFERENCES editions (edition),
+    PRIMARY KEY (document, edition)
+) WITHOUT ROWID;
+
+-- The units that are read and cited; those of a document in an edition cover its text, in row order.
 CREATE TABLE parents (
     row      INTEGER PRIMARY KEY AUTOINCREMENT,
-    id       TEXT NOT NULL UNIQUE,
+    edition  INTEGER NOT NULL REFERENCES editions (edition),
+    id       TEXT NOT NULL,
     document INTEGER NOT NULL REFERENCES documents (row),
     start    INTEGER NOT NULL,
     stop     INTEGER NOT NULL,
     heading  TEXT NOT NULL,          -- JSON list of headings, outermost first
-    metadata TEXT NOT NULL           -- JSON object: its own, over the document's
+    metadata TEXT NOT NULL,          -- JSON object: its own, over the document's
+    UNIQUE (edition, id)
 );
-CREATE INDEX parents_document ON parents (document);
+CREATE INDEX parents_document ON parents (document, edition);
 
 -- The units that are embedded and matched; those of a parent cover it, in row order.
 CREATE TABLE children (
     row      INTEGER PRIMARY KEY AUTOINCREMENT,
-    parent   INTEGER NOT NULL REFERENCES parents (row),
+    edition  INTEGER NOT NULL REFERENCES editions (edition),
+    parent   INTEGER NOT NULL,       -- parents.row; a foreign key would cost a scan of all children to delete one
     document INTEGER NOT NULL REFERENCES documents (row),
     start    INTEGER NOT NULL,
     stop     INTEGER NOT NULL,
@@ -45,7 +71,7 @@ CREATE TABLE children (
     digest   BLOB NOT NULL,          -- of the embedded text: equal text is never embedded twice
     lead     TEXT NOT NULL           -- what stands before its text when it is embedded and indexed
 );
-CREATE INDEX children_document ON children (document);
+CREATE INDEX children_document ON children (document, edition);
 CREATE INDEX children_digest ON children (digest);
 
 -- Unit vectors: codes are int8, codes * scale approximates the vector (for the scan);
@@ -63,10 +89,12 @@ CREATE TABLE parent_vectors (
     exact BLOB NOT NULL
 );
 CREATE TABLE document_vectors (
-    row   INTEGER PRIMARY KEY REFERENCES documents (row),
+    row   INTEGER NOT NULL REFERENCES documents (row),
+    edition INTEGER NOT NULL REFERENCES editions (edition),
     scale REAL NOT NULL,
     codes BLOB NOT NULL,
-    exact BLOB NOT NULL
+    exact BLOB NOT NULL,
+    PRIMARY KEY (row, edition)
 );
 
 -- The terms of each child (rowid = children.row), joined by spaces, as the analyzer gave them. A parent's
@@ -86,11 +114,14 @@ CREATE TABLE fields (
 );
 CREATE INDEX fields_value ON fields (path, kind, value, document, parent);
 CREATE INDEX fields_document ON fields (document);
+CREATE INDEX fields_parent ON fields (path, parent) WHERE parent > 0;
 
 -- What changed, in order, for caches that catch up: a replaced document is a removed row and an added one.
 -- Only the latest are kept; a cache that is further behind starts anew.
 CREATE TABLE changes (
     change   INTEGER PRIMARY KEY AUTOINCREMENT,
-    document INTEGER NOT NULL,       -- documents.row
-    added    INTEGER NOT NULL        -- 1 added, 0 removed
+    document INTEGER NOT NULL,       -- documents.row; 0: none in particular
+    added    INTEGER NOT NULL,       -- 1 added, 0 removed
+    edition  INTEGER NOT NULL DEFAULT 0, -- the only one that got or lost rows of documents that stay, or 0
+    mark     BLOB NOT NULL DEFAULT (randomblob(8)) -- tells it from the change of this number in a copy
 );

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
-from nestling.stores.base import Entry
+from nestling.stores import sqlite_editions as editions
+from nestling.stores.base import EditionsChangedError, Entry, Indexed
 from nestling.stores.catching_up import NOTHING, catch_up
 from nestling.stores.layout import Layout
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import (
     MEMORY,
+    SCHEMA,
     connect,
     connect_frozen,
     connect_reader,
@@ -26,10 +28,15 @@ from nestling.stores.sqlite_file import (
     lay_out,
     make,
     read_meta,
+    schema_of,
 )
 from nestling.stores.sqlite_rows import delete, insert
+from nestling.stores.sqlite_upgrade import upgrade
 from nestling.stores.sqlite_view import SQLiteView
-from nestling.view import View
+from nestling.view import Build, Edition, View
+
+# Pages given back to the disk in one transaction.
+SHRUNK = 2000
 
 
 class SQLiteStore:
@@ -37,22 +44,26 @@ class SQLiteStore:
 
     Attributes:
         path: As given, or ``:memory:``.
-        meta: What was stored when the nest was made (the recipe, the embedder), by key.
+        meta: What the nest says of itself (its id, its scoring), by key.
     """
 
     def __init__(self, path: str | Path, *, timeout: float = 30.0) -> None:
         """Open an existing nest; ``timeout`` is how long, in seconds, to wait for another writer.
 
+        The file of an older Nestling is upgraded, after a backup of it was made beside it.
+
         Raises:
             NotFoundError: There is no such file.
             NotANestError: The file is something else, or damaged.
             NewerNestError: A newer Nestling wrote it.
+            ReadOnlyError: An older Nestling wrote it, and it cannot be upgraded, since nothing can be written.
         """
         self.path = str(path)
         # where the process stands may change later
         self._file = None if self.path == MEMORY else Path(path).absolute()
         self._timeout = timeout
-        self._layout = NOTHING
+        # of the live edition and of one more that is asked, by number
+        self._layouts: dict[int, Layout] = {}
         self._closed = False
         self.meta: Mapping[str, Any] = {}
         self._idle: list[sqlite3.Connection] = []
@@ -68,12 +79,23 @@ class SQLiteStore:
                 " (`nestling add`, or nestling.open with create=True)"
             )
         with self._reader() as db:
-            self.meta = read_meta(db, self.path)
+            schema = schema_of(db, self.path)
+        if schema < SCHEMA:
+            upgrade(self._file, self.path, timeout)
+        with self._reader() as db:
+            self.meta = read_meta(db)
         self._inode = self._file.stat().st_ino
 
     @classmethod
-    def create(cls, path: str | Path, meta: Mapping[str, Any], *, timeout: float = 30.0) -> SQLiteStore:
-        """Make a nest with these JSON values as its ``meta``, or open the one that is there.
+    def create(
+        cls,
+        path: str | Path,
+        build: Build,
+        *,
+        meta: Mapping[str, Any] | None = None,
+        timeout: float = 30.0,
+    ) -> SQLiteStore:
+        """Make a nest of this build, with these JSON values in its ``meta``, or open the one that is there.
 
         Raises:
             NotANestError: The file is there and is something else.
@@ -81,27 +103,35 @@ class SQLiteStore:
         """
         if str(path) == MEMORY:
             store = cls(path, timeout=timeout)
-            lay_out(store._open_writer(), meta)
-            store.meta = dict(meta)
+            db = store._open_writer()
+            lay_out(db, build, meta or {})
+            store.meta = read_meta(db)
             return store
         with mapped(str(path), timeout):
             file = Path(path).absolute()
             _refuse_folder(file, str(path))
             if not file.exists() or not file.stat().st_size:
-                make(file, meta, timeout)
+                make(file, build, meta or {}, timeout)
         return cls(path, timeout=timeout)
 
     @contextmanager
-    def view(self) -> Iterator[View]:
+    def view(self, edition: int | None = None) -> Iterator[View]:
         """Hold the last committed state, for one thread, until the block ends."""
         # known before the state is held, and so no newer than it
-        known = self._layout
+        known = self._layouts
         with self._reader() as db:
-            yield SQLiteView(db, lambda db: self._caught_up(db, known))
+            schema_of(db, self.path)
+            found = editions.read_edition(db, edition, self.path)
+            yield SQLiteView(db, found, lambda reader: self._layout_of(reader, found, known))
 
     def replace(self, entry: Entry) -> None:
         """Store a document and all that hangs on it in one transaction, in place of what its id had."""
         with self._writing() as db:
+            live, writable = editions.writable(db)
+            if writable != entry.editions or live not in entry.rows:
+                raise EditionsChangedError(
+                    f"the editions of {self.path} change faster than documents can be made ready; add them again"
+                )
             delete(db, [entry.document.id])
             insert(db, entry)
 
@@ -117,6 +147,47 @@ class SQLiteStore:
         with self._writing() as db:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
         self.meta = {**self.meta, key: value}
+
+    def begin(self, build: Build) -> int:
+        """Let additions reach an edition of this build from now on; returns its number."""
+        with self._writing() as db:
+            return editions.begin(db, build)
+
+    def resume(self, edition: int) -> None:
+        """Let additions reach a retired edition again."""
+        with self._writing() as db:
+            editions.resume(db, edition)
+
+    def index(self, edition: int, rows: Mapping[int, Indexed]) -> int:
+        """Give an edition the rows of documents that it lacks, in one transaction."""
+        with self._writing() as db:
+            return editions.index(db, edition, rows)
+
+    def switch(self, edition: int) -> None:
+        """Make an edition live and retire the one that was, in one transaction."""
+        with self._writing() as db:
+            editions.switch(db, edition)
+
+    def retire(self) -> list[int]:
+        """Retire what is building; returns the numbers of all retired editions."""
+        with self._writing() as db:
+            return editions.retire(db)
+
+    def drop(self, edition: int, after: int) -> int | None:
+        """Remove the rows of a few documents from a retired edition, and at last itself."""
+        with self._writing() as db:
+            return editions.drop(db, edition, after)
+
+    def shrink(self) -> None:
+        """Cut free pages off the file's end, where it was made so that this can be; the others are used again."""
+        self._enter()
+        with self._write_lock, mapped(self.path, self._timeout):
+            db = self._open_writer()
+            while db.execute("PRAGMA auto_vacuum").fetchone()[0] == 2:
+                before = db.execute("PRAGMA freelist_count").fetchone()[0]
+                db.execute(f"PRAGMA incremental_vacuum({SHRUNK})").fetchall()
+                if not before or db.execute("PRAGMA freelist_count").fetchone()[0] >= before:
+                    break
 
     def own_files(self) -> frozenset[tuple[int, int]]:
         """Device and inode of the nest's own files, which must not be opened by anything else in this process."""
@@ -148,10 +219,14 @@ class SQLiteStore:
             self._left_to_parent = (self._idle, self._writer)
             self._begin_process()
 
-    def _caught_up(self, db: sqlite3.Connection, known: Layout) -> Layout:
-        layout = catch_up(db, known)
-        if self._layout.change < layout.change:
-            self._layout = layout
+    def _layout_of(
+        self, db: sqlite3.Connection, edition: Edition, known: Mapping[int, Layout]
+    ) -> Layout:
+        layout = catch_up(db, edition.number, known.get(edition.number, NOTHING))
+        if self._layouts.get(edition.number, NOTHING).change < layout.change:
+            # the live one's is held, and beside it that of one other
+            beside = [] if edition.state == "live" else list(self._layouts.items())[:1]
+            self._layouts = {**dict(beside), edition.number: layout}
         return layout
 
     @contextmanager
@@ -226,6 +301,7 @@ class SQLiteStore:
             db = self._open_writer()
             try:
                 db.execute("BEGIN IMMEDIATE")
+                schema_of(db, self.path)
                 yield db
                 db.execute("COMMIT")
             except BaseException:

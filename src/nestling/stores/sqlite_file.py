@@ -6,16 +6,18 @@ import json
 import os
 import sqlite3
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from nestling.errors import NewerNestError, NotANestError, NotFoundError, ReadOnlyError
+from nestling.stores.sqlite_editions import insert_edition
+from nestling.view import Build
 
 APPLICATION_ID = 0x4E455354
-SCHEMA = 1
+SCHEMA = 2
 MEMORY = ":memory:"
 
 # What SQLite answers where the index of its write-ahead log cannot be made: a read-only or a full disk.
@@ -66,7 +68,7 @@ def identity(path: Path) -> tuple[int, int, int, int]:
     return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def make(path: Path, meta: Mapping[str, Any], timeout: float) -> None:
+def make(path: Path, build: Build, meta: Mapping[str, Any], timeout: float) -> None:
     """Make the file of a nest, whole or not at all; where another process makes it meanwhile, theirs stays.
 
     Raises:
@@ -81,7 +83,7 @@ def make(path: Path, meta: Mapping[str, Any], timeout: float) -> None:
     try:
         db = connect(draft, timeout, "mode=rwc")
         try:
-            lay_out(db, meta)
+            lay_out(db, build, meta)
         finally:
             db.close()
         _publish(draft, path)
@@ -104,32 +106,35 @@ def _publish(draft: Path, path: Path) -> None:
             draft.replace(path)
 
 
-def lay_out(db: sqlite3.Connection, meta: Mapping[str, Any]) -> None:
-    """Make the tables in an empty database."""
+def lay_out(db: sqlite3.Connection, build: Build, meta: Mapping[str, Any]) -> None:
+    """Make the tables in an empty database, with one live edition; ``meta`` gets the nest's id."""
+    # so that room can be given back without writing the whole file anew
+    db.execute("PRAGMA auto_vacuum = INCREMENTAL")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     db.execute("BEGIN IMMEDIATE")
-    for statement in _statements(files("nestling.stores").joinpath("schema.sql").read_text("utf-8")):
-        db.execute(statement)
-    rows = [(key, json.dumps(value)) for key, value in meta.items()]
+    run_script(db, "schema.sql")
+    rows = [(key, json.dumps(value)) for key, value in {**meta, "nest": uuid.uuid4().hex}.items()]
     db.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+    insert_edition(db, "live", build)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {SCHEMA}")
     db.execute("COMMIT")
 
 
-def _statements(script: str) -> Iterator[str]:
-    # executescript would commit the transaction first
+def run_script(db: sqlite3.Connection, name: str) -> None:
+    """Run the statements of a script of this package inside the transaction that is open."""
+    # executescript would commit it first
     statement = ""
-    for line in script.splitlines(keepends=True):
+    for line in files("nestling.stores").joinpath(name).read_text("utf-8").splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
-            yield statement
+            db.execute(statement)
             statement = ""
 
 
-def read_meta(db: sqlite3.Connection, path: str) -> dict[str, Any]:
-    """What a nest was made with.
+def schema_of(db: sqlite3.Connection, path: str) -> int:
+    """The number of a nest's schema.
 
     Raises:
         NotANestError: The database is another program's.
@@ -137,16 +142,15 @@ def read_meta(db: sqlite3.Connection, path: str) -> dict[str, Any]:
     """
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotANestError(f"{path} is not a nest; give the path of a nest, or of a new file")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
+    version: int = db.execute("PRAGMA user_version").fetchone()[0]
     if version > SCHEMA:
         raise NewerNestError(
             f"{path} has schema {version} and this Nestling knows up to {SCHEMA};"
             " upgrade with `pip install -U nestling`"
         )
-    meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
-    missing = {"recipe", "embedder", "analyzer", "splitter"} - meta.keys()
-    if missing:
-        raise NotANestError(
-            f"{path} is damaged: it does not say its {', '.join(sorted(missing))}; restore a backup"
-        )
-    return meta
+    return version
+
+
+def read_meta(db: sqlite3.Connection) -> dict[str, Any]:
+    """What a nest says of itself: its id, and its scoring where one was kept."""
+    return {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}

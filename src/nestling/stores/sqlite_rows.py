@@ -7,13 +7,14 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from nestling.stores.base import Entry, mean_vectors
+from nestling.stores.base import Entry, Indexed, mean_vectors
 from nestling.stores.quantize import pack
 from nestling.types import Child
 from nestling.view import Vectors
 from nestling.where import fields
-# Changes that are kept in the log; who is further behind compares all documents.
-LOGGED = 4000
+
+# Changes that are kept in the log; what is further behind starts anew. Some 30 bytes each.
+LOGGED = 100_000
 
 _HANGING = (
     *(
@@ -24,9 +25,28 @@ _HANGING = (
     "DELETE FROM words WHERE rowid IN (SELECT row FROM children WHERE document = :row)",
     "DELETE FROM children WHERE document = :row",
     "DELETE FROM parents WHERE document = :row",
+    "DELETE FROM indexed WHERE document = :row",
     "DELETE FROM fields WHERE document = :row",
     "DELETE FROM documents WHERE row = :row",
     "INSERT INTO changes (document, added) VALUES (:row, 0)",
+)
+# the same for one edition: what hangs on parents goes before them
+_HANGING_IN_EDITION = (
+    *(
+        f"DELETE FROM {table} WHERE {key} IN"
+        f" (SELECT row FROM {level} WHERE document = :row AND edition = :edition)"
+        for table, key, level in (
+            ("child_vectors", "row", "children"),
+            ("parent_vectors", "row", "parents"),
+            ("words", "rowid", "children"),
+        )
+    ),
+    "DELETE FROM document_vectors WHERE row = :row AND edition = :edition",
+    "DELETE FROM fields WHERE document = :row AND parent IN"
+    " (SELECT row FROM parents WHERE document = :row AND edition = :edition)",
+    "DELETE FROM children WHERE document = :row AND edition = :edition",
+    "DELETE FROM parents WHERE document = :row AND edition = :edition",
+    "DELETE FROM indexed WHERE document = :row AND edition = :edition",
 )
 
 
@@ -43,7 +63,7 @@ def delete(db: sqlite3.Connection, ids: list[str]) -> set[str]:
 
 
 def insert(db: sqlite3.Connection, entry: Entry) -> None:
-    """Insert a document and all that hangs on it."""
+    """Insert a document and all that hangs on it, in each edition that there are rows for."""
     document = entry.document
     row = db.execute(
         "INSERT INTO documents (id, title, source, metadata, language, digest, characters, text)"
@@ -61,14 +81,35 @@ def insert(db: sqlite3.Connection, entry: Entry) -> None:
     ).lastrowid
     assert row is not None
     _insert_fields(db, row, 0, document.metadata)
-    first = _insert_parents(db, row, entry)
-    children = [(n, child) for n, parent in enumerate(entry.parents, first) for child in parent.children]
-    _insert_children(db, row, entry, children)
-    if len(entry.vectors):
-        counts = [len(parent.children) for parent in entry.parents]
-        _insert_vectors(db, "parent", first, mean_vectors(entry.vectors, counts))
-        _insert_vectors(db, "document", row, mean_vectors(entry.vectors, [len(entry.vectors)]))
-    db.execute("INSERT INTO changes (document, added) VALUES (?, 1)", (row,))
+    for edition, indexed in sorted(entry.rows.items()):
+        insert_indexed(db, edition, row, indexed)
+    log_change(db, row, True)
+
+
+def insert_indexed(db: sqlite3.Connection, edition: int, document: int, indexed: Indexed) -> None:
+    """Insert what an edition holds of a document."""
+    db.execute("INSERT INTO indexed VALUES (?, ?)", (document, edition))
+    first = _insert_parents(db, edition, document, indexed)
+    children = [(n, child) for n, parent in enumerate(indexed.parents, first) for child in parent.children]
+    _insert_children(db, edition, document, indexed, children)
+    if len(indexed.vectors):
+        counts = [len(parent.children) for parent in indexed.parents]
+        _insert_vectors(db, "parent", first, mean_vectors(indexed.vectors, counts))
+        (packed,) = pack(mean_vectors(indexed.vectors, [len(indexed.vectors)]))
+        db.execute("INSERT INTO document_vectors VALUES (?, ?, ?, ?, ?)", (document, edition, *packed))
+
+
+def delete_indexed(db: sqlite3.Connection, edition: int, document: int) -> None:
+    """Delete what an edition holds of a document."""
+    for statement in _HANGING_IN_EDITION:
+        db.execute(statement, {"row": document, "edition": edition})
+
+
+def log_change(db: sqlite3.Connection, document: int, added: bool, edition: int = 0) -> None:
+    """Write into the log of changes, and shorten it."""
+    db.execute(
+        "INSERT INTO changes (document, added, edition) VALUES (?, ?, ?)", (document, int(added), edition)
+    )
     db.execute("DELETE FROM changes WHERE change <= (SELECT max(change) FROM changes) - ?", (LOGGED,))
 
 
@@ -80,35 +121,39 @@ def _insert_fields(db: sqlite3.Connection, document: int, parent: int, metadata:
     db.executemany("INSERT INTO fields VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
-def _insert_parents(db: sqlite3.Connection, document: int, entry: Entry) -> int:
+def _insert_parents(db: sqlite3.Connection, edition: int, document: int, indexed: Indexed) -> int:
     first = _next_row(db, "parents")
     rows = []
-    for n, parent in enumerate(entry.parents, first):
+    for n, parent in enumerate(indexed.parents, first):
         heading = json.dumps(parent.heading, ensure_ascii=False)
         own = json.dumps(dict(parent.metadata), ensure_ascii=False)
-        rows.append((n, parent.id, document, parent.start, parent.end, heading, own))
+        rows.append((n, edition, parent.id, document, parent.start, parent.end, heading, own))
         if parent.metadata:
             _insert_fields(db, document, n, parent.metadata)
-    db.executemany("INSERT INTO parents VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    db.executemany("INSERT INTO parents VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
     return first
 
 
 def _insert_children(
-    db: sqlite3.Connection, document: int, entry: Entry, children: list[tuple[int, Child]]
+    db: sqlite3.Connection,
+    edition: int,
+    document: int,
+    indexed: Indexed,
+    children: list[tuple[int, Child]],
 ) -> None:
     first = _next_row(db, "children")
-    together = zip(children, entry.terms, entry.child_digests, strict=True)
+    together = zip(children, indexed.terms, indexed.child_digests, strict=True)
     db.executemany(
-        "INSERT INTO children VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO children VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (n, parent, document, child.start, child.end, len(terms), digest, child.lead)
+            (n, edition, parent, document, child.start, child.end, len(terms), digest, child.lead)
             for n, ((parent, child), terms, digest) in enumerate(together, first)
         ],
     )
-    words = [(n, " ".join(terms)) for n, terms in enumerate(entry.terms, first)]
+    words = [(n, " ".join(terms)) for n, terms in enumerate(indexed.terms, first)]
     db.executemany("INSERT INTO words (rowid, terms) VALUES (?, ?)", words)
-    if len(entry.vectors):
-        _insert_vectors(db, "child", first, entry.vectors)
+    if len(indexed.vectors):
+        _insert_vectors(db, "child", first, indexed.vectors)
 
 
 def _insert_vectors(db: sqlite3.Connection, level: str, first: int, vectors: Vectors) -> None:

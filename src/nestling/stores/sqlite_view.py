@@ -20,15 +20,19 @@ from nestling.stores.reading import current_change, numbers
 from nestling.stores.scan import Question
 from nestling.stores.scope import Scope
 from nestling.stores.segment import Positions
+from nestling.stores.sqlite_editions import edition_sizes, read_editions
 from nestling.types import Child, Document, Level, Parent
-from nestling.view import Family, Ranked, Rows, Scores, StoredParent, Terms, Vectors
+from nestling.view import Edition, Family, Ranked, Rows, Scores, StoredDocument, StoredParent, Terms, Vectors
 from nestling.where import Where
 
 
 class SQLiteView:
     """See `nestling.view.View`; made by `SQLiteStore.view`, inside a read transaction."""
 
-    def __init__(self, db: sqlite3.Connection, layout_of: Callable[[sqlite3.Connection], Layout]) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, edition: Edition, layout_of: Callable[[sqlite3.Connection], Layout]
+    ) -> None:
+        self.edition = edition
         self._db = db
         self._layout_of = layout_of
         self._texts: dict[int, str] = {}
@@ -142,29 +146,58 @@ class SQLiteView:
         query = "SELECT row, lead FROM children WHERE row IN (SELECT value FROM json_each(?))"
         return dict(self._db.execute(query, (json.dumps([int(row) for row in children]),)).fetchall())
 
-    def embedded(self, digests: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """Vectors of the embedded texts that exist."""
+    def embedded(self, digests: Sequence[bytes], embedder: str) -> dict[bytes, Vectors]:
+        """Vectors of the embedded texts that exist, in any edition of that embedder."""
         query = (
-            "SELECT v.exact FROM children c JOIN child_vectors v ON v.row = c.row WHERE c.digest = ? LIMIT 1"
+            "SELECT v.exact FROM children c JOIN child_vectors v ON v.row = c.row WHERE c.digest = ?"
+            " AND c.edition IN (SELECT edition FROM editions WHERE embedder = ?) LIMIT 1"
         )
-        found = {digest: self._db.execute(query, (digest,)).fetchone() for digest in dict.fromkeys(digests)}
+        unique = dict.fromkeys(digests)
+        found = {digest: self._db.execute(query, (digest, embedder)).fetchone() for digest in unique}
         return {digest: unpack(row)[0] for digest, row in found.items() if row}
+
+    def editions(self) -> tuple[Edition, ...]:
+        """All editions, by number."""
+        return read_editions(self._db)
+
+    def sizes(self) -> dict[int, tuple[int, int]]:
+        """Documents and children of each edition."""
+        return edition_sizes(self._db)
+
+    def lacking(self, after: int, characters: int) -> list[StoredDocument]:
+        """The next documents that the edition does not hold."""
+        found: list[StoredDocument] = []
+        query = (
+            "SELECT row, id, text, title, metadata, source, language FROM documents d WHERE row > ? AND NOT EXISTS"
+            " (SELECT 1 FROM indexed i WHERE i.document = d.row AND i.edition = ?) ORDER BY row"
+        )
+        for row, id, text, title, metadata, source, language in self._db.execute(
+            query, (after, self.edition.number)
+        ):
+            document = Document(id, text, title, json.loads(metadata), source)
+            found.append(StoredDocument(row, document, language))
+            characters -= len(text)
+            if characters <= 0:
+                break
+        return found
 
     def read(self, id: str) -> tuple[Document, tuple[Parent, ...]] | None:
         """A document, whole, with its parents and their children."""
+        edition = self.edition.number
         found = self._db.execute(
             "SELECT row, id, text, title, metadata, source FROM documents WHERE id = ?"
-            " OR row = (SELECT document FROM parents WHERE id = ?) ORDER BY id <> ? LIMIT 1",
-            (id, id, id),
+            " OR row = (SELECT document FROM parents WHERE edition = ? AND id = ?) ORDER BY id <> ? LIMIT 1",
+            (id, edition, id, id),
         ).fetchone()
         if found is None:
             return None
         row, name, text, title, metadata, source = found
+        own_rows = "WHERE document = ? AND edition = ? ORDER BY row"
         children: dict[int, list[tuple[int, int, str]]] = {}
-        query = "SELECT parent, start, stop, lead FROM children WHERE document = ? ORDER BY row"
-        for parent, *child in self._db.execute(query, (row,)):
+        query = f"SELECT parent, start, stop, lead FROM children {own_rows}"
+        for parent, *child in self._db.execute(query, (row, edition)):
             children.setdefault(parent, []).append(tuple(child))
-        query = "SELECT row, id, start, stop, heading, metadata FROM parents WHERE document = ? ORDER BY row"
+        query = f"SELECT row, id, start, stop, heading, metadata FROM parents {own_rows}"
         parents = tuple(
             Parent(
                 name,
@@ -174,7 +207,7 @@ class SQLiteView:
                 tuple(Child(f"{name}::{i:02d}", *child) for i, child in enumerate(children.get(parent, []))),
                 json.loads(own),
             )
-            for parent, name, start, stop, heading, own in self._db.execute(query, (row,))
+            for parent, name, start, stop, heading, own in self._db.execute(query, (row, edition))
         )
         return Document(name, text, title, json.loads(metadata), source), parents
 
@@ -186,25 +219,32 @@ class SQLiteView:
             keep = set(rows[allowed(self._db, Documents(rows), where)].tolist())
         query = (
             "SELECT row, id, title, source, metadata, language, characters,"
-            " (SELECT count(*) FROM parents p WHERE p.document = d.row),"
-            " (SELECT count(*) FROM children c WHERE c.document = d.row) FROM documents d ORDER BY id"
+            " (SELECT count(*) FROM parents p WHERE p.document = d.row AND p.edition = :edition),"
+            " (SELECT count(*) FROM children c WHERE c.document = d.row AND c.edition = :edition)"
+            " FROM documents d ORDER BY id"
         )
         names = ("id", "title", "source", "metadata", "language", "characters", "parents", "children")
-        for row, *values in self._db.execute(query):
+        for row, *values in self._db.execute(query, {"edition": self.edition.number}):
             if keep is None or row in keep:
                 values[3] = json.loads(values[3])
                 yield dict(zip(names, values, strict=True))
 
     def stats(self) -> dict[str, Any]:
-        """Counts, languages, bytes of the file and the change number."""
-        counts = {
-            name: self._db.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
-            for name in ("documents", "parents", "children")
-        }
+        """Counts, languages, bytes of the file, edition and change number."""
+        counts = {"documents": self._db.execute("SELECT count(*) FROM documents").fetchone()[0]}
+        for name in ("parents", "children"):
+            query = f"SELECT count(*) FROM {name} WHERE edition = ?"
+            counts[name] = self._db.execute(query, (self.edition.number,)).fetchone()[0]
         pages, size = (
             self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
         )
-        return {**counts, "languages": self.languages(), "bytes": pages * size, "change": self.change}
+        return {
+            **counts,
+            "languages": self.languages(),
+            "bytes": pages * size,
+            "edition": self.edition.number,
+            "change": self.change,
+        }
 
     def check(self) -> list[str]:
         """Every damage that can be found by reading."""
@@ -216,7 +256,10 @@ class SQLiteView:
     def _exact(self, level: Level, positions: Positions) -> Vectors:
         rows = self._layout.rows(level, positions).tolist()
         query = f"SELECT row, exact FROM {level}_vectors WHERE row IN (SELECT value FROM json_each(?))"
-        found = dict(self._db.execute(query, (json.dumps(rows),)).fetchall())
+        values: tuple[object, ...] = (json.dumps(rows),)
+        if level == "document":
+            query, values = f"{query} AND edition = ?", (*values, self.edition.number)
+        found = dict(self._db.execute(query, values).fetchall())
         return unpack(found[row] for row in rows)
 
     def _scope(self, where: Where | None) -> Scope:
