@@ -17,13 +17,18 @@ from contract import FilterContract, StoreContract, ids, match, nearest
 from entries import BUILD, entry
 
 from nestling.errors import LockedError, NewerNestError, NotANestError, NotFoundError, StoreError
+from nestling.stores import layouts, reading
 from nestling.stores.sqlite import SQLiteStore
 
 
-@pytest.fixture(params=["file", "memory"])
-def store(request: pytest.FixtureRequest, path: Path) -> Iterator[SQLiteStore]:
-    """An empty store of each kind."""
-    store = SQLiteStore.create(path if request.param == "file" else ":memory:", BUILD)
+@pytest.fixture(params=["file", "memory", "cache"])
+def store(request: pytest.FixtureRequest, path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SQLiteStore]:
+    """An empty store of each kind: in a file, in memory, and in a file beside which everything is cached at once."""
+    if request.param == "cache":
+        for name, size in {"FILES_FROM": 1, "TAIL": 3, "CHANGES": 5, "DRAFT": 2}.items():
+            monkeypatch.setattr(layouts, name, size)
+        monkeypatch.setattr(reading, "CHUNK", 2)
+    store = SQLiteStore.create(":memory:" if request.param == "memory" else path, BUILD)
     yield store
     store.close()
 

@@ -21,17 +21,21 @@ CHUNK = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """What a layout lacks.
+    """What rows lack that were read earlier.
 
     Attributes:
-        change: The number of the last change that is seen.
+        change: The number of the last change that is seen now.
+        anew: Whether they must be read anew, all of them.
         gone: Row numbers of documents that were removed since.
         added: The lowest row number of a document that was added since, or None where none was.
+        children: How many children these documents have.
     """
 
     change: int
+    anew: bool
     gone: Rows
     added: int | None
+    children: int
 
 
 def current_change(db: sqlite3.Connection) -> int:
@@ -46,21 +50,31 @@ def mark_of(db: sqlite3.Connection, change: int) -> str | None:
     return row[0] if row else None
 
 
-def since(db: sqlite3.Connection, edition: int, change: int) -> Since | None:
-    """What changed after a change, in the state that ``db`` sees; None where an edition must be read anew."""
+def since(db: sqlite3.Connection, edition: int, change: int) -> Since:
+    """What an edition's rows lack that were read after a change (0: never), in the state that ``db`` sees.
+
+    They must be read anew where the state is an earlier one, the log does not go back so far, or rows of documents
+    that were there before were given to the edition or taken from it.
+    """
     last = current_change(db)
-    if last <= change:
-        return Since(last, np.zeros(0, np.int64), None) if last == change else None
+    if last == change:
+        return Since(last, not change, np.zeros(0, np.int64), None, 0)
     first, alone, added = db.execute(
         "SELECT min(change), total(edition = ?), min(document) FILTER (WHERE added AND document AND NOT edition)"
         " FROM changes WHERE change > ?",
         (edition, change),
     ).fetchone()
-    if first != change + 1 or alone:
-        # the log does not go back so far, or rows were given to the edition, or taken from it
-        return None
+    if not change or first != change + 1 or alone:
+        return Since(last, True, np.zeros(0, np.int64), 0, _children_from(db, edition, 0))
     query = "SELECT json_group_array(document) FROM changes WHERE change > ? AND NOT added AND NOT edition"
-    return Since(last, numbers(db, query, (change,)), added)
+    gone = numbers(db, query, (change,))
+    return Since(last, False, gone, added, 0 if added is None else _children_from(db, edition, added))
+
+
+def _children_from(db: sqlite3.Connection, edition: int, document: int) -> int:
+    query = "SELECT count(*) FROM children WHERE document >= ? AND edition = ?"
+    found: int = db.execute(query, (document, edition)).fetchone()[0]
+    return found
 
 
 def numbers(db: sqlite3.Connection, query: str, values: tuple[object, ...]) -> Rows:
@@ -68,17 +82,19 @@ def numbers(db: sqlite3.Connection, query: str, values: tuple[object, ...]) -> R
     return np.array(json.loads(db.execute(query, values).fetchone()[0]), np.int64)
 
 
-def segments(db: sqlite3.Connection, edition: int, added: int | None, exact: bool) -> Iterator[Segment]:
-    """An edition's rows, in order.
+def segments(db: sqlite3.Connection, edition: int, there: Since, exact: bool) -> Iterator[Segment]:
+    """The rows of an edition that are lacking, in order.
 
     Args:
         db: A connection, reading.
         edition: Its number.
-        added: Only of documents from this row number on, which were added after all others; None: of all.
+        there: What is lacking.
         exact: Whether the float16 vectors are read too.
     """
+    if there.added is None:
+        return
     children: list[ChildRow] = []
-    for of_one in _children(db, edition, added, exact):
+    for of_one in _children(db, edition, there, exact):
         children += of_one
         if len(children) >= CHUNK:
             yield from _segment(db, edition, children, exact)
@@ -88,18 +104,18 @@ def segments(db: sqlite3.Connection, edition: int, added: int | None, exact: boo
 
 
 def _children(
-    db: sqlite3.Connection, edition: int, added: int | None, exact: bool
+    db: sqlite3.Connection, edition: int, there: Since, exact: bool
 ) -> Iterator[list[ChildRow]]:
     """The children of each document."""
     which = "c.edition = :edition ORDER BY c.row"
-    if added is not None:
+    if not there.anew:
         # by the index of documents, since other editions may have got any number of rows meanwhile
         which = "c.document >= :added AND c.edition = :edition ORDER BY c.document, c.row"
     rows = db.execute(
         f"SELECT c.document, c.row, c.parent, c.start, c.stop, v.scale, v.codes, {_exact(exact)}, w.terms"
         " FROM children c JOIN child_vectors v ON v.row = c.row JOIN words w ON w.rowid = c.row"
         f" WHERE {which}",
-        {"edition": edition, "added": added},
+        {"edition": edition, "added": there.added},
     )
     for _, group in groupby(rows, key=lambda row: row[0]):
         yield [ChildRow(*row[1:]) for row in group]

@@ -14,8 +14,8 @@ from typing import Any
 from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
 from nestling.stores import sqlite_editions as editions
 from nestling.stores.base import EditionsChangedError, Entry, Indexed
-from nestling.stores.catching_up import NOTHING, catch_up
 from nestling.stores.layout import Layout
+from nestling.stores.layouts import Known, Layouts
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import (
     MEMORY,
@@ -62,8 +62,7 @@ class SQLiteStore:
         # where the process stands may change later
         self._file = None if self.path == MEMORY else Path(path).absolute()
         self._timeout = timeout
-        # of the live edition and of one more that is asked, by number
-        self._layouts: dict[int, Layout] = {}
+        self._layouts = Layouts(self._file and cache_folder(self._file))
         self._closed = False
         self.meta: Mapping[str, Any] = {}
         self._idle: list[sqlite3.Connection] = []
@@ -117,12 +116,11 @@ class SQLiteStore:
     @contextmanager
     def view(self, edition: int | None = None) -> Iterator[View]:
         """Hold the last committed state, for one thread, until the block ends."""
-        # known before the state is held, and so no newer than it
-        known = self._layouts
+        known = self._layouts.known()
         with self._reader() as db:
             schema_of(db, self.path)
             found = editions.read_edition(db, edition, self.path)
-            yield SQLiteView(db, found, lambda reader: self._layout_of(reader, found, known))
+            yield SQLiteView(db, found, lambda damaged: self._layout_of(db, found, known, damaged))
 
     def replace(self, entry: Entry) -> None:
         """Store a document and all that hangs on it in one transaction, in place of what its id had."""
@@ -218,16 +216,13 @@ class SQLiteStore:
             # SQLite's connections do not survive a fork, and closing them here would hurt the parent's
             self._left_to_parent = (self._idle, self._writer)
             self._begin_process()
+            self._layouts.begin_process()
 
-    def _layout_of(
-        self, db: sqlite3.Connection, edition: Edition, known: Mapping[int, Layout]
-    ) -> Layout:
-        layout = catch_up(db, edition.number, known.get(edition.number, NOTHING))
-        if self._layouts.get(edition.number, NOTHING).change < layout.change:
-            # the live one's is held, and beside it that of one other
-            beside = [] if edition.state == "live" else list(self._layouts.items())[:1]
-            self._layouts = {**dict(beside), edition.number: layout}
-        return layout
+    def _layout_of(self, db: sqlite3.Connection, edition: Edition, known: Known, damaged: bool) -> Layout:
+        nest = str(self.meta["nest"])
+        if damaged:
+            return self._layouts.anew(db, nest, edition)
+        return self._layouts.of(db, nest, edition, known)
 
     @contextmanager
     def _reader(self) -> Iterator[sqlite3.Connection]:
@@ -308,6 +303,11 @@ class SQLiteStore:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
+
+
+def cache_folder(file: Path) -> Path:
+    """Where what is derived from a nest is kept; it can be deleted at any time."""
+    return file.with_name(f"{file.name}-cache")
 
 
 def _refuse_folder(file: Path, path: str) -> None:

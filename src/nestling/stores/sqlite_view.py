@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,19 +19,23 @@ from nestling.stores.quantize import unpack
 from nestling.stores.reading import current_change, numbers
 from nestling.stores.scan import Question
 from nestling.stores.scope import Scope
-from nestling.stores.segment import Positions
+from nestling.stores.segment import CacheDamagedError, Positions
 from nestling.stores.sqlite_editions import edition_sizes, read_editions
 from nestling.types import Child, Document, Level, Parent
 from nestling.view import Edition, Family, Ranked, Rows, Scores, StoredDocument, StoredParent, Terms, Vectors
 from nestling.where import Where
 
 
+Answer = TypeVar("Answer")
+
+
 class SQLiteView:
     """See `nestling.view.View`; made by `SQLiteStore.view`, inside a read transaction."""
 
     def __init__(
-        self, db: sqlite3.Connection, edition: Edition, layout_of: Callable[[sqlite3.Connection], Layout]
+        self, db: sqlite3.Connection, edition: Edition, layout_of: Callable[[bool], Layout]
     ) -> None:
+        """``layout_of`` gives this state's layout; or, told that the one it gave is damaged, another."""
         self.edition = edition
         self._db = db
         self._layout_of = layout_of
@@ -42,10 +46,22 @@ class SQLiteView:
 
     @cached_property
     def _layout(self) -> Layout:
-        return self._layout_of(self._db)
+        return self._layout_of(False)
+
+    def _asked(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer, from another layout where this one turns out to be damaged."""
+        try:
+            return ask()
+        except CacheDamagedError:
+            self._scopes, self._words = {}, {}
+            self.__dict__["_layout"] = self._layout_of(True)
+            return ask()
 
     def nearest(self, level: Level, vector: Vectors, n: int, where: Where | None) -> Ranked:
         """Scan the int8 codes of the allowed rows, then score the best again by their exact vectors."""
+        return self._asked(lambda: self._nearest(level, vector, n, where))
+
+    def _nearest(self, level: Level, vector: Vectors, n: int, where: Where | None) -> Ranked:
         if n < 1 or not self._layout.size(level):
             return Ranked(np.zeros(0, np.int64), np.zeros(0))
         positions = candidates(self._layout, level, Question(vector), n, self._scope(where).positions(level))
@@ -53,6 +69,9 @@ class SQLiteView:
 
     def match(self, level: Level, terms: Terms, n: int, where: Where | None) -> Ranked:
         """BM25 from postings that are read once for all three levels."""
+        return self._asked(lambda: self._match(level, terms, n, where))
+
+    def _match(self, level: Level, terms: Terms, n: int, where: Where | None) -> Ranked:
         words = self._read(terms, where)
         positions, scores = bm25(self._layout, level, words, self._scope(where).mask(level))
         return self._best(level, positions, np.round(scores, DECIMALS), n)
@@ -63,6 +82,9 @@ class SQLiteView:
 
     def coverage(self, terms: Terms, parents: Rows) -> Scores:
         """The IDF of the terms found in each parent, over that of all of them."""
+        return self._asked(lambda: self._coverage(terms, parents))
+
+    def _coverage(self, terms: Terms, parents: Rows) -> Scores:
         if not terms:
             return np.zeros(len(parents))
         positions = self._layout.positions("parent", parents)
@@ -77,7 +99,9 @@ class SQLiteView:
 
     def similarity(self, vector: Vectors, children: Rows) -> Scores:
         """The cosine of each child, by its exact vector."""
-        return self._cosines("child", vector, self._layout.positions("child", children))
+        return self._asked(
+            lambda: self._cosines("child", vector, self._layout.positions("child", children))
+        )
 
     def family(self, children: Rows, parents: Rows, documents: Rows, where: Where | None) -> Family:
         """All children of the documents that these rows are in, in the order of ties."""

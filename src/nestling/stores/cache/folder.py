@@ -21,7 +21,7 @@ from nestling.stores.cache import manifest
 from nestling.stores.cache.manifest import Manifest
 from nestling.stores.cache.segment_file import Identity, SegmentFile, identity, map_file, write
 from nestling.stores.layout import Layout, with_gone
-from nestling.stores.segment import CacheDamagedError, Segment
+from nestling.stores.segment import CacheDamagedError
 from nestling.stores.segment_merging import Part, merged
 
 # Seconds between two looks at a lock that another process holds.
@@ -58,6 +58,7 @@ class Folder:
         self.path = path
         self._kept: Kept | None = None
         self._seen: list[Identity] | None = None
+        self._drafts: list[SegmentFile] = []
 
     def look(self) -> Kept | None:
         """What is there now, or None; what was loaded before and did not change is not loaded again."""
@@ -108,15 +109,19 @@ class Folder:
                 time.sleep(POLL)
             yield held
 
-    def draft(self, segment: Segment) -> SegmentFile:
-        """Write a segment into a file that no manifest names yet; only while the lock is held."""
-        return self._write([Part(segment)])
+    def draft(self, parts: Sequence[Part]) -> Part:
+        """Write parts into one file that no manifest names yet; only while the lock is held.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        return Part(self._write(parts).segment)
 
     def keep(self, parts: Sequence[Part], nest: str, change: int, mark: str) -> Kept:
         """Make these parts the cache; only while the lock is held.
 
         Args:
-            parts: In row order; those whose segment is in a file stay in it, others get one.
+            parts: In row order; those whose segment is in a file of this folder stay in it, others get one.
             nest: Of which nest and edition they are.
             change: The state they are of.
             mark: Of that change.
@@ -124,20 +129,21 @@ class Folder:
         Raises:
             OSError: They cannot be written; what was there still is.
         """
-        known = {file.path.name: file for file in self._kept.files} if self._kept else {}
+        known = {file.path.name: file for file in (*self._drafts, *(self._kept.files if self._kept else ()))}
         files = [known.get(part.segment.name) or self._write([part]) for part in parts]
         gone = [
             part.segment.arrays["document.row"][~part.alive]
             for part in parts
-            if part.segment.name and part.alive is not None
+            if part.segment.name in known and part.alive is not None
         ]
-        rows = np.concatenate([np.zeros(0, np.int64), *gone]).tolist()
+        rows = np.concatenate([np.zeros(0, np.int64), *gone])
         names = [file.path.name for file in files]
-        found = Manifest(nest, change, mark, names, [file.identity[-1] for file in files], rows)
+        sizes = [file.identity[-1] for file in files]
+        found = Manifest(nest, change, mark, names, sizes, rows.tolist())
         manifest.publish(self.path, found)
         self._clean(names)
         segments = tuple(file.segment for file in files)
-        self._kept = Kept(found, tuple(files), Layout(change, segments, with_gone(segments, np.array(rows, np.int64))))
+        self._kept = Kept(found, tuple(files), Layout(change, segments, with_gone(segments, rows)))
         self._seen = [identity((self.path / manifest.NAME).stat()), *(file.identity for file in files)]
         return self._kept
 
@@ -146,9 +152,12 @@ class Folder:
         draft = self.path / f"{name}.tmp"
         write(draft, merged(parts))
         os.replace(draft, self.path / name)
-        return map_file(self.path / name, name)
+        file = map_file(self.path / name, name)
+        self._drafts.append(file)
+        return file
 
     def _clean(self, names: Iterable[str]) -> None:
+        self._drafts = []
         kept = {*names, manifest.NAME, "lock"}
         for file in self.path.iterdir():
             if file.name not in kept:
