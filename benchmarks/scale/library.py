@@ -2,8 +2,8 @@
 
 The cards of ``medquad_cards`` are embedded once by the built-in model. A further document takes the shape of one
 card and about half of its sentences, and the others from a second card; its vectors are the mean of those of the
-children that its sentences come from, and some noise. So words have the frequencies of real text, and vectors lie in
-the clusters of real ones; every document has one word of its own.
+children that its sentences come from, and some noise. So words have the frequencies of real text, and vectors lie
+in the clusters of real ones; every document has one word of its own.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Drawn:
                     for sentence in _SENTENCES.findall(text):
                         sentences.setdefault(sentence.strip(), len(digests))
                     digests.setdefault(digest, len(digests))
-            found = view.embedded(list(digests))
+            found = view.embedded(list(digests), nest.embedder.fingerprint)
             vectors = [found[digest] for digest in digests]
         return digests, sentences, np.stack(vectors)
 

@@ -22,8 +22,10 @@ from nestling.stores.sqlite import SQLiteStore
 
 
 @pytest.fixture(params=["file", "memory", "cache"])
-def store(request: pytest.FixtureRequest, path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SQLiteStore]:
-    """An empty store of each kind: in a file, in memory, and in a file beside which everything is cached at once."""
+def store(
+    request: pytest.FixtureRequest, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SQLiteStore]:
+    """An empty store of each kind: in a file, in memory, and in a file that is cached whatever its size."""
     if request.param == "cache":
         for name, size in {"FILES_FROM": 1, "TAIL": 3, "CHANGES": 5, "DRAFT": 2}.items():
             monkeypatch.setattr(layouts, name, size)

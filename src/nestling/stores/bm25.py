@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nestling.stores.layout import Layout, Mask
 from nestling.stores.segment import Array, Positions, Segment
@@ -123,8 +122,13 @@ def _count(segment: Segment, child: Array, holding: Counter[Level], sign: int) -
     parent = segment.arrays["child.parent"][child]
     document = segment.arrays["parent.document"][parent]
     holding["child"] += sign * len(child)
-    for level, owner in (("parent", parent), ("document", document)):
-        holding[level] += sign * (np.count_nonzero(owner[1:] != owner[:-1]) + min(len(owner), 1))
+    holding["parent"] += sign * _different(parent)
+    holding["document"] += sign * _different(document)
+
+
+def _different(owner: Array) -> int:
+    """How many different ones there are, where equal ones stand together."""
+    return int(np.count_nonzero(owner[1:] != owner[:-1])) + min(len(owner), 1)
 
 
 def bm25(
@@ -135,16 +139,19 @@ def bm25(
     hits = [_weighed(layout, level, word, mean, allowed) for word in words]
     met = sum(len(positions) for positions, _ in hits)
     if met <= SPARSE * layout.size(level):
-        positions, inverse = np.unique(_joined([positions for positions, _ in hits], np.intp), return_inverse=True)
-        return positions, np.bincount(inverse, _joined([s for _, s in hits], np.float64), len(positions))
+        positions, inverse = np.unique(
+            _joined([positions for positions, _ in hits], np.intp), return_inverse=True
+        )
+        weights = _joined([weighed for _, weighed in hits], np.float64)
+        return positions, np.bincount(inverse, weights, len(positions)).astype(np.float64)
     scores = np.zeros(layout.size(level))
     for positions, weighed in hits:
         scores[positions] += weighed
-    positions = np.flatnonzero(scores)
+    positions = np.flatnonzero(scores).astype(np.intp)
     return positions, scores[positions]
 
 
-def _joined(arrays: list[NDArray[np.generic]], kind: type) -> Array:
+def _joined(arrays: Sequence[Array], kind: type) -> Array:
     return np.concatenate([np.zeros(0, kind), *arrays])
 
 
@@ -163,4 +170,3 @@ def _weighed(
         places.append(own.astype(np.intp) + begin)
         weights.append(idf * often * (K1 + 1) / (often + saturation))
     return _joined(places, np.intp), _joined(weights, np.float64)
-

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nestling.stores.layout import Layout
-from nestling.stores.scan import Question, best_at_least
+from nestling.stores.scan import Question, Rough, best_at_least
 from nestling.stores.segment import Positions
 from nestling.types import Level
 from nestling.view import Scores, Vectors
@@ -18,7 +18,9 @@ DECIMALS = 6
 GATHERED = 0.3
 
 
-def candidates(layout: Layout, level: Level, question: Question, n: int, allowed: Positions | None) -> Positions:
+def candidates(
+    layout: Layout, level: Level, question: Question, n: int, allowed: Positions | None
+) -> Positions:
     """Positions of all rows that can be among the ``n`` nearest.
 
     Args:
@@ -49,7 +51,7 @@ def candidates(layout: Layout, level: Level, question: Question, n: int, allowed
     return near[_possible(rough[near], layout.take(level, "scale", near), question, n)]
 
 
-def _of_all(layout: Layout, level: Level, question: Question) -> Scores:
+def _of_all(layout: Layout, level: Level, question: Question) -> Rough:
     rough = np.empty(layout.size(level), np.float32)
     begins = layout.begins[level]
     for segment, begin, end in zip(layout.segments, begins, begins[1:], strict=False):
@@ -58,14 +60,14 @@ def _of_all(layout: Layout, level: Level, question: Question) -> Scores:
     return rough
 
 
-def _of_some(layout: Layout, level: Level, question: Question, at: Positions) -> tuple[Scores, Scores]:
+def _of_some(layout: Layout, level: Level, question: Question, at: Positions) -> tuple[Rough, Rough]:
     scale = layout.take(level, "scale", at)
     rough = np.empty(len(at), np.float32)
     question.compare(layout.take(level, "codes", at), scale, rough)
     return rough, scale
 
 
-def _possible(rough: Scores, scale: Scores, question: Question, n: int) -> Positions:
+def _possible(rough: Rough, scale: Rough, question: Question, n: int) -> Positions:
     """Which of these rows can be among the ``n`` best, given how far off each can be."""
     if len(rough) <= n:
         return np.arange(len(rough))
@@ -94,5 +96,3 @@ def cosines(
         # einsum sums every row in the same order, so that equal rows score equal wherever they stand
         scores[chosen] = np.einsum("ij,j->i", rows.astype(np.float64), exact)
     return np.round(scores, DECIMALS)
-
-

@@ -120,11 +120,17 @@ def _holding(
     db: sqlite3.Connection, items: Items, path: str, condition: str, values: tuple[object, ...]
 ) -> Mask:
     documents, parents = (
-        numbers(db, f"SELECT json_group_array({column}) FROM fields WHERE path = ? AND {condition} AND {of}", (path, *values))
+        numbers(
+            db,
+            f"SELECT json_group_array({column}) FROM fields WHERE path = ? AND {condition} AND {of}",
+            (path, *values),
+        )
         for column, of in (("document", "parent = 0"), ("parent", "parent > 0"))
     )
     # a parent's own key hides all that the document has under that key
     own = numbers(
-        db, "SELECT json_group_array(parent) FROM fields WHERE path = ? AND parent > 0", (path.partition(".")[0],)
+        db,
+        "SELECT json_group_array(parent) FROM fields WHERE path = ? AND parent > 0",
+        (path.partition(".")[0],),
     )
     return items.mask(documents, own, parents)

@@ -77,8 +77,10 @@ class Layout:
         """How many terms a row of a level holds on average."""
         return self.terms / self.counts[level] if self.counts[level] else 1.0
 
-    def split(self, level: Level, positions: Positions) -> Iterator[tuple[int, Segment, slice | Mask, Positions]]:
-        """The segments that hold any of these positions: number, segment, which of the positions, their own ones."""
+    def split(
+        self, level: Level, positions: Positions
+    ) -> Iterator[tuple[int, Segment, slice | Mask, Positions]]:
+        """The segments that hold any of these positions: number, segment, which of them, and their places in it."""
         begins = self.begins[level]
         if len(self.segments) == 1:
             yield 0, self.segments[0], slice(None), positions

@@ -10,7 +10,6 @@ from itertools import groupby
 
 import numpy as np
 
-from nestling.stores.layout import Layout
 from nestling.stores.segment import Segment
 from nestling.stores.segment_making import ChildRow, DocumentRow, ParentRow, segment
 from nestling.view import Rows
@@ -103,9 +102,7 @@ def segments(db: sqlite3.Connection, edition: int, there: Since, exact: bool) ->
         yield from _segment(db, edition, children, exact)
 
 
-def _children(
-    db: sqlite3.Connection, edition: int, there: Since, exact: bool
-) -> Iterator[list[ChildRow]]:
+def _children(db: sqlite3.Connection, edition: int, there: Since, exact: bool) -> Iterator[list[ChildRow]]:
     """The children of each document."""
     which = "c.edition = :edition ORDER BY c.row"
     if not there.anew:
@@ -121,7 +118,9 @@ def _children(
         yield [ChildRow(*row[1:]) for row in group]
 
 
-def _segment(db: sqlite3.Connection, edition: int, children: list[ChildRow], exact: bool) -> Iterator[Segment]:
+def _segment(
+    db: sqlite3.Connection, edition: int, children: list[ChildRow], exact: bool
+) -> Iterator[Segment]:
     span = (edition, children[0].parent, children[-1].parent)
     parents = db.execute(
         f"SELECT p.row, p.document, v.scale, v.codes, {_exact(exact)} FROM parents p"
@@ -141,7 +140,9 @@ def _segment(db: sqlite3.Connection, edition: int, children: list[ChildRow], exa
     known = {row[0] for row in parents}
     children = [row for row in children if row.parent in known]
     if children:
-        yield segment([DocumentRow(*row) for row in documents], [ParentRow(*row) for row in parents], children)
+        yield segment(
+            [DocumentRow(*row) for row in documents], [ParentRow(*row) for row in parents], children
+        )
 
 
 def _exact(wanted: bool) -> str:

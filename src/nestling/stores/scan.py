@@ -1,4 +1,4 @@
-"""Approximate cosines of many vectors to one, from int8 codes: by numkong's SIMD where it is installed, or numpy."""
+"""Cosines of many vectors to one from int8 codes: by numkong's SIMD where it is installed, else numpy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Question:
 
     def error(self, scale: Rough) -> Scores:
         """The furthest that the cosine to a row of this scale is from what its codes give."""
-        return DEVIATIONS * np.sqrt(np.square(scale, dtype=np.float64) + self._step**2)
+        error: Scores = DEVIATIONS * np.sqrt(np.square(scale, dtype=np.float64) + self._step**2)
+        return error
 
     def compare(self, codes: Codes, scale: Rough, out: Rough) -> None:
         """Write the approximate cosines of all rows into ``out``."""

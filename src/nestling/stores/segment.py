@@ -83,14 +83,14 @@ class Segment:
 
     def ids(self, documents: Positions) -> list[bytes]:
         """The ids of these documents, in UTF-8, whose order is the order of ids."""
-        text, at = memoryview(self.arrays["document.id"]), self.arrays["document.id_at"]
+        text, at = self.arrays["document.id"].data, self.arrays["document.id_at"]
         ends = zip(at[documents].tolist(), at[documents + 1].tolist(), strict=True)
         return [bytes(text[begin:end]) for begin, end in ends]
 
     def word(self, term: str) -> int | None:
         """The number of a word, or None where no child holds it."""
         wanted = term.encode()
-        text, at = memoryview(self.arrays["word.text"]), self.arrays["word.text_at"]
+        text, at = self.arrays["word.text"].data, self.arrays["word.text_at"]
         low, high = 0, len(at) - 2
         while low <= high:
             middle = (low + high) // 2
@@ -143,7 +143,7 @@ def row_sums(vectors: Array) -> Array:
     """A checksum of each row."""
     if not len(vectors):
         return np.zeros(0, np.uint64)
-    rows = memoryview(np.ascontiguousarray(vectors)).cast("B")
+    rows = np.ascontiguousarray(vectors).data.cast("B")
     size = vectors.shape[1] * vectors.itemsize
     sums = (xxh3_64_intdigest(rows[at : at + size]) for at in range(0, len(rows), size))
     return np.fromiter(sums, np.uint64, len(vectors))
@@ -151,5 +151,4 @@ def row_sums(vectors: Array) -> Array:
 
 def postings_sum(child: Array, count: Array) -> int:
     """A checksum of one word's postings."""
-    return int(xxh3_64_intdigest(count, seed=xxh3_64_intdigest(child)))
-
+    return int(xxh3_64_intdigest(count.data, seed=xxh3_64_intdigest(child.data)))

@@ -63,7 +63,8 @@ def segment(
         "parent.row": parent_row,
         "child.row": np.array([row.row for row in children], np.int64),
         "document.begin": _first(owner, len(documents)),
-        "document.end": _first(owner, len(documents)) + np.bincount(owner, minlength=len(documents)).astype("u4"),
+        "document.end": _first(owner, len(documents))
+        + np.bincount(owner, minlength=len(documents)).astype("u4"),
         "parent.document": owner,
         "parent.first": offsets(np.bincount(child_parent, minlength=len(parents))).astype(np.uint32),
         "child.parent": child_parent,

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nestling.stores.segment import Array, Positions, Segment, spread
 from nestling.stores.segment_making import dictionary, holding, named, narrowest, offsets
-from nestling.types import LEVELS, Level
+from nestling.types import Level
 
 # Rows copied at once.
 SLAB = 8192
@@ -53,7 +54,9 @@ class Part:
 
     def kept(self, level: Level) -> Positions:
         """Positions of what is kept of a level."""
-        found: Positions = getattr(self, {"document": "documents", "parent": "parents", "child": "children"}[level])
+        found: Positions = getattr(
+            self, {"document": "documents", "parent": "parents", "child": "children"}[level]
+        )
         return found
 
     def places(self, level: Level) -> Positions:
@@ -162,7 +165,9 @@ def _children(parts: Sequence[Part]) -> dict[str, Array]:
     for part in parts:
         arrays = part.segment.arrays
         lengths.append(np.diff(arrays["parent.first"])[part.parents])
-        owner.append((part.places("parent")[arrays["child.parent"][part.children]] + before).astype(np.uint32))
+        owner.append(
+            (part.places("parent")[arrays["child.parent"][part.children]] + before).astype(np.uint32)
+        )
         before += len(part.parents)
     return {
         "child.parent": np.concatenate(owner),
@@ -184,8 +189,8 @@ class _Words:
 
 def _left(part: Part) -> _Words:
     arrays = part.segment.arrays
-    text, at = bytes(memoryview(arrays["word.text"])), arrays["word.text_at"].tolist()
-    words = [text[begin:end] for begin, end in zip(at[:-1], at[1:], strict=True)]
+    text, at = bytes(arrays["word.text"].data), arrays["word.text_at"].tolist()
+    words = [text[begin:end] for begin, end in pairwise(at)]
     lengths, child, count = np.diff(arrays["word.first"]), arrays["posting.child"], arrays["posting.count"]
     parents, documents = arrays["word.parents"], arrays["word.documents"]
     if part.alive is None:

@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nestling.stores import damage
+from nestling.stores import damage, filtering
 from nestling.stores.bm25 import Word, bm25
 from nestling.stores.dense import DECIMALS, candidates, cosines
-from nestling.stores.filtering import Documents, allowed
 from nestling.stores.layout import Layout
 from nestling.stores.quantize import unpack
 from nestling.stores.reading import current_change, numbers
@@ -25,16 +24,13 @@ from nestling.types import Child, Document, Level, Parent
 from nestling.view import Edition, Family, Ranked, Rows, Scores, StoredDocument, StoredParent, Terms, Vectors
 from nestling.where import Where
 
-
 Answer = TypeVar("Answer")
 
 
 class SQLiteView:
     """See `nestling.view.View`; made by `SQLiteStore.view`, inside a read transaction."""
 
-    def __init__(
-        self, db: sqlite3.Connection, edition: Edition, layout_of: Callable[[bool], Layout]
-    ) -> None:
+    def __init__(self, db: sqlite3.Connection, edition: Edition, layout_of: Callable[[bool], Layout]) -> None:
         """``layout_of`` gives this state's layout; or, told that the one it gave is damaged, another."""
         self.edition = edition
         self._db = db
@@ -99,21 +95,19 @@ class SQLiteView:
 
     def similarity(self, vector: Vectors, children: Rows) -> Scores:
         """The cosine of each child, by its exact vector."""
-        return self._asked(
-            lambda: self._cosines("child", vector, self._layout.positions("child", children))
-        )
+        return self._asked(lambda: self._cosines("child", vector, self._layout.positions("child", children)))
 
     def family(self, children: Rows, parents: Rows, documents: Rows, where: Where | None) -> Family:
         """All children of the documents that these rows are in, in the order of ties."""
         layout = self._layout
+        rows: dict[Level, Rows] = {"child": children, "parent": parents, "document": documents}
         touched = [
-            layout.owners(level, layout.positions(level, rows), "document")
-            for level, rows in (("child", children), ("parent", parents), ("document", documents))
+            layout.owners(level, layout.positions(level, own), "document") for level, own in rows.items()
         ]
-        ordered = layout.by_id(np.unique(np.concatenate(touched)))
-        own = layout.parents_of(ordered)
-        if where is not None:
-            own = own[self._scope(where).mask("parent")[own]]
+        own = layout.parents_of(layout.by_id(np.unique(np.concatenate(touched))))
+        allowed = self._scope(where).parents
+        if allowed is not None:
+            own = own[allowed[own]]
         at = layout.children_of(own)
         return Family(
             layout.rows("child", at),
@@ -240,7 +234,7 @@ class SQLiteView:
         keep = None
         if where is not None:
             rows = numbers(self._db, "SELECT json_group_array(row) FROM documents", ())
-            keep = set(rows[allowed(self._db, Documents(rows), where)].tolist())
+            keep = set(rows[filtering.allowed(self._db, filtering.Documents(rows), where)].tolist())
         query = (
             "SELECT row, id, title, source, metadata, language, characters,"
             " (SELECT count(*) FROM parents p WHERE p.document = d.row AND p.edition = :edition),"

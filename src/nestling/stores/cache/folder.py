@@ -6,7 +6,6 @@ is done without.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -64,7 +63,9 @@ class Folder:
         """What is there now, or None; what was loaded before and did not change is not loaded again."""
         try:
             status = identity((self.path / manifest.NAME).stat())
-            seen = [status, *(identity(file.path.stat()) for file in self._kept.files)] if self._kept else None
+            seen = (
+                [status, *(identity(file.path.stat()) for file in self._kept.files)] if self._kept else None
+            )
             if seen is None or seen != self._seen:
                 self._kept = self._load()
                 self._seen = [status, *(file.identity for file in self._kept.files)]
@@ -151,7 +152,7 @@ class Folder:
         name = f"{uuid4().hex}.segment"
         draft = self.path / f"{name}.tmp"
         write(draft, merged(parts))
-        os.replace(draft, self.path / name)
+        draft.replace(self.path / name)
         file = map_file(self.path / name, name)
         self._drafts.append(file)
         return file

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -65,4 +64,4 @@ def publish(folder: Path, manifest: Manifest) -> None:
     text = json.dumps(asdict(manifest)).encode()
     draft = folder / f"{NAME}.{uuid4().hex}.tmp"
     draft.write_bytes(text + b"\n" + xxh3_64_hexdigest(text).encode())
-    os.replace(draft, folder / NAME)
+    draft.replace(folder / NAME)

@@ -2,7 +2,7 @@
 
 ::
 
-    arrays, each at a multiple of 64 bytes │ index: JSON │ 8 bytes: its length │ 8 bytes: its checksum │ 8 bytes: magic
+    arrays, each at a multiple of 64 bytes │ index: JSON │ its length │ its checksum │ magic     8 bytes each
 
 The index gives each array's type, shape, place and checksum. What ends before the magic was not written whole.
 Arrays that are read whole are checked when a process first uses the file; single vectors and postings, which have
@@ -16,6 +16,7 @@ import mmap
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ class SegmentFile:
         if self._checked:
             return
         for name, wanted in self._sums.items():
-            if name not in _LOOKED_UP and xxh3_64_intdigest(self.segment.arrays[name]) != wanted:
+            if name not in _LOOKED_UP and xxh3_64_intdigest(self.segment.arrays[name].data) != wanted:
                 raise CacheDamagedError(f"{name} in {self.path} is damaged")
         self._checked = True
 
@@ -91,9 +92,8 @@ def _write(file: Any, pieces: Iterable[Array]) -> dict[str, Any]:
     last = None
     for piece in pieces:
         last = np.ascontiguousarray(piece)
-        data = memoryview(last).cast("B") if last.size else b""
-        file.write(data)
-        digest.update(data)
+        file.write(last.data)
+        digest.update(last.data)
         rows += len(last)
     assert last is not None
     return {"type": last.dtype.str, "shape": [rows, *last.shape[1:]], "at": at, "sum": digest.intdigest()}
@@ -104,7 +104,7 @@ def _word_sums(arrays: Mapping[str, Pieces]) -> Array:
         np.concatenate(list(arrays[name]())) for name in ("word.first", "posting.child", "posting.count")
     )
     at = first.tolist()
-    sums = (postings_sum(child[begin:end], count[begin:end]) for begin, end in zip(at, at[1:], strict=False))
+    sums = (postings_sum(child[begin:end], count[begin:end]) for begin, end in pairwise(at))
     return np.fromiter(sums, np.uint64, len(at) - 1)
 
 
