@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from nestling.stores.cache.folder import Folder, Kept
 from nestling.stores.catching_up import NOTHING, catch_up, gone_rows, joinable, parts_of
 from nestling.stores.layout import Layout
 from nestling.stores.reading import Since, current_change, mark_of, segments, since
+from nestling.stores.scan import engine
 from nestling.stores.segment import CacheDamagedError
 from nestling.stores.segment_merging import Part
 from nestling.view import Edition
@@ -88,7 +90,7 @@ class Layouts:
             held = self._held.get(edition.number)
             if held and held.change == current_change(db):
                 return held
-            asked = _Asked(db, f"{nest}/{edition.number}", edition)
+            asked = _Asked(db, _stamp(nest, edition), edition)
             best = known.held.get(edition.number) or self._fitting(asked, known.kept)
             layout = self._next(asked, best, known)
             if held is None or held.change < layout.change:
@@ -101,6 +103,19 @@ class Layouts:
         with self._lock:
             self._discard()
         return self.of(db, nest, edition, Known({}, None))
+
+    def serving(self, nest: str, edition: Edition, known: Known) -> dict[str, Any]:
+        """What serves a search now: files or memory, and what compares vectors; nothing is read for it."""
+        kept = known.kept
+        if kept is None or kept.manifest.nest != _stamp(nest, edition):
+            return {"rows": "memory", "products": engine(), "folder": None, "bytes": 0, "change": None}
+        return {
+            "rows": "files",
+            "products": engine(),
+            "folder": str(self._folder.path) if self._folder else None,
+            "bytes": sum(kept.manifest.sizes),
+            "change": kept.manifest.change,
+        }
 
     def _discard(self) -> None:
         if self._folder:
@@ -168,12 +183,39 @@ class Layouts:
 
 
 @dataclass(frozen=True, slots=True)
+class State:
+    """An edition in the state that ``db`` sees, with what was known before it was held."""
+
+    layouts: Layouts
+    db: sqlite3.Connection
+    nest: str
+    edition: Edition
+    known: Known
+
+    def layout(self) -> Layout:
+        """Its layout."""
+        return self.layouts.of(self.db, self.nest, self.edition, self.known)
+
+    def anew(self) -> Layout:
+        """Its layout, after files turned out to be damaged."""
+        return self.layouts.anew(self.db, self.nest, self.edition)
+
+    def serving(self) -> dict[str, Any]:
+        """What serves a search of it."""
+        return self.layouts.serving(self.nest, self.edition, self.known)
+
+
+@dataclass(frozen=True, slots=True)
 class _Asked:
     """An edition in a state."""
 
     db: sqlite3.Connection
     stamp: str
     edition: Edition
+
+
+def _stamp(nest: str, edition: Edition) -> str:
+    return f"{nest}/{edition.number}"
 
 
 def _write(folder: Folder, asked: _Asked, best: Layout, there: Since) -> Kept:

@@ -14,8 +14,7 @@ from typing import Any
 from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
 from nestling.stores import sqlite_editions as editions
 from nestling.stores.base import EditionsChangedError, Entry, Indexed
-from nestling.stores.layout import Layout
-from nestling.stores.layouts import Known, Layouts
+from nestling.stores.layouts import Layouts, State
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import (
     MEMORY,
@@ -63,6 +62,7 @@ class SQLiteStore:
         self._file = None if self.path == MEMORY else Path(path).absolute()
         self._timeout = timeout
         self._layouts = Layouts(self._file and cache_folder(self._file))
+        self._languages: dict[int, dict[str, int]] = {}
         self._closed = False
         self.meta: Mapping[str, Any] = {}
         self._idle: list[sqlite3.Connection] = []
@@ -120,7 +120,8 @@ class SQLiteStore:
         with self._reader() as db:
             schema_of(db, self.path)
             found = editions.read_edition(db, edition, self.path)
-            yield SQLiteView(db, found, lambda damaged: self._layout_of(db, found, known, damaged))
+            nest = str(self.meta["nest"])
+            yield SQLiteView(db, found, State(self._layouts, db, nest, found, known), self._languages)
 
     def replace(self, entry: Entry) -> None:
         """Store a document and all that hangs on it in one transaction, in place of what its id had."""
@@ -217,12 +218,6 @@ class SQLiteStore:
             self._left_to_parent = (self._idle, self._writer)
             self._begin_process()
             self._layouts.begin_process()
-
-    def _layout_of(self, db: sqlite3.Connection, edition: Edition, known: Known, damaged: bool) -> Layout:
-        nest = str(self.meta["nest"])
-        if damaged:
-            return self._layouts.anew(db, nest, edition)
-        return self._layouts.of(db, nest, edition, known)
 
     @contextmanager
     def _reader(self) -> Iterator[sqlite3.Connection]:

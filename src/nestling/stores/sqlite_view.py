@@ -14,6 +14,7 @@ from nestling.stores import damage, filtering
 from nestling.stores.bm25 import Word, bm25
 from nestling.stores.dense import DECIMALS, candidates, cosines
 from nestling.stores.layout import Layout
+from nestling.stores.layouts import State
 from nestling.stores.quantize import unpack
 from nestling.stores.reading import current_change, numbers
 from nestling.stores.scan import Question
@@ -30,11 +31,14 @@ Answer = TypeVar("Answer")
 class SQLiteView:
     """See `nestling.view.View`; made by `SQLiteStore.view`, inside a read transaction."""
 
-    def __init__(self, db: sqlite3.Connection, edition: Edition, layout_of: Callable[[bool], Layout]) -> None:
-        """``layout_of`` gives this state's layout; or, told that the one it gave is damaged, another."""
+    def __init__(
+        self, db: sqlite3.Connection, edition: Edition, state: State, languages: dict[int, dict[str, int]]
+    ) -> None:
+        """``languages`` holds what `languages` gave last, by change: counting takes longer than a search."""
         self.edition = edition
         self._db = db
-        self._layout_of = layout_of
+        self._state = state
+        self._languages = languages
         self._texts: dict[int, str] = {}
         self._scopes: dict[Where | None, Scope] = {}
         self._words: dict[tuple[Where | None, tuple[tuple[str, ...], ...]], list[Word]] = {}
@@ -42,7 +46,7 @@ class SQLiteView:
 
     @cached_property
     def _layout(self) -> Layout:
-        return self._layout_of(False)
+        return self._state.layout()
 
     def _asked(self, ask: Callable[[], Answer]) -> Answer:
         """The answer, from another layout where this one turns out to be damaged."""
@@ -50,7 +54,7 @@ class SQLiteView:
             return ask()
         except CacheDamagedError:
             self._scopes, self._words = {}, {}
-            self.__dict__["_layout"] = self._layout_of(True)
+            self.__dict__["_layout"] = self._state.anew()
             return ask()
 
     def nearest(self, level: Level, vector: Vectors, n: int, where: Where | None) -> Ranked:
@@ -151,7 +155,13 @@ class SQLiteView:
 
     def languages(self) -> dict[str, int]:
         """Documents per language."""
-        return dict(self._db.execute("SELECT language, count(*) FROM documents GROUP BY 1 ORDER BY 1"))
+        found = self._languages.get(self.change)
+        if found is None:
+            query = "SELECT language, count(*) FROM documents GROUP BY 1 ORDER BY 1"
+            found = dict(self._db.execute(query))
+            self._languages.clear()
+            self._languages[self.change] = found
+        return dict(found)
 
     def known(self, ids: Sequence[str]) -> dict[str, tuple[bytes, str | None]]:
         """Digest and source of the documents that exist."""
@@ -248,7 +258,7 @@ class SQLiteView:
                 yield dict(zip(names, values, strict=True))
 
     def stats(self) -> dict[str, Any]:
-        """Counts, languages, bytes of the file, edition and change number."""
+        """Counts, languages, bytes of the file, edition, change number, and what serves a search."""
         counts = {"documents": self._db.execute("SELECT count(*) FROM documents").fetchone()[0]}
         for name in ("parents", "children"):
             query = f"SELECT count(*) FROM {name} WHERE edition = ?"
@@ -262,6 +272,7 @@ class SQLiteView:
             "bytes": pages * size,
             "edition": self.edition.number,
             "change": self.change,
+            "search": self._state.serving(),
         }
 
     def check(self) -> list[str]:

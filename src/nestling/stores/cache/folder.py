@@ -151,8 +151,11 @@ class Folder:
     def _write(self, parts: Sequence[Part]) -> SegmentFile:
         name = f"{uuid4().hex}.segment"
         draft = self.path / f"{name}.tmp"
-        write(draft, merged(parts))
-        draft.replace(self.path / name)
+        try:
+            write(draft, merged(parts))
+            draft.replace(self.path / name)
+        finally:
+            draft.unlink(missing_ok=True)
         file = map_file(self.path / name, name)
         self._drafts.append(file)
         return file
