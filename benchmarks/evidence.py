@@ -86,9 +86,8 @@ def packed(nest: Nest, query: str, budget: int, lent: float, overhead: bool) -> 
     """What `Nest.context` shows; ``lent`` is what neighbours lend."""
     if overhead and lent == LENT:
         return list(nest.context(query, budget).pieces)
-    question = nest._question(query)
     with nest._store.view() as view:
-        found = find(view, question, None, 0, Scoring(lent=lent))
+        found = find(view, nest._question(query, view), None, 0, Scoring(lent=lent))
         family = found.family
         parents = Parents(view, family, found.ranking.parent[:FIRST_READ])
         children = Children(
@@ -101,9 +100,9 @@ def packed(nest: Nest, query: str, budget: int, lent: float, overhead: bool) -> 
 
 def whole_parents(nest: Nest, query: str, budget: int, *, lexical: bool) -> list[Span]:
     """Children by similarity, or by the reciprocal ranks of both channels, each replaced by its parent."""
-    question = nest._question(query)
-    assert question.vector is not None
     with nest._store.view() as view:
+        question = nest._question(query, view)
+        assert question.vector is not None
         lists = [view.nearest("child", question.vector, 200, None).rows]
         if lexical:
             lists.append(view.match("child", question.terms, 200, None).rows)

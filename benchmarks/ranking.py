@@ -78,9 +78,8 @@ def documents(nest: Nest, query: str) -> list[str]:
 
 def bm25(nest: Nest, query: str) -> list[str]:
     """Documents by the BM25 of all their words."""
-    terms = nest._question(query).terms
     with nest._store.view() as view:
-        rows = view.match("document", terms, DEPTH, None).rows
+        rows = view.match("document", nest._question(query, view).terms, DEPTH, None).rows
         return _names(view, rows, "document")
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from nestling.models.static import Static
     from nestling.nest import Nest
     from nestling.opening import open_nest as open
+    from nestling.rebuilding import EditionInfo, Rebuilt
     from nestling.results import DocumentInfo, Explanation, Progress, Report, Results, Tree, Vote
     from nestling.settings import Recipe, Scoring
     from nestling.tuning import tune
@@ -75,6 +76,7 @@ _HOMES = {
     "models.static": "Static",
     "nest": "Nest",
     "opening": "open",
+    "rebuilding": "EditionInfo Rebuilt",
     "results": "DocumentInfo Explanation Progress Report Results Tree Vote",
     "settings": "Recipe Scoring",
     "tuning": "tune",
@@ -89,6 +91,7 @@ __all__ = [
     "Document",
     "DocumentError",
     "DocumentInfo",
+    "EditionInfo",
     "Embedder",
     "EmbedderMismatchError",
     "Endpoint",
@@ -117,6 +120,7 @@ __all__ = [
     "Piece",
     "Progress",
     "ReadOnlyError",
+    "Rebuilt",
     "Recipe",
     "Report",
     "Results",

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from nestling.errors import EmbedderMismatchError, ModelError
+from nestling.errors import EmbedderMismatchError, ModelError, SettingError, StoreError
 from nestling.indexing import Indexer, Made, check_writable
 from nestling.ingest.batches import windows
 from nestling.ingest.prepare import Prepared
@@ -46,19 +46,17 @@ class Adding:
 
     def _look(self) -> None:
         """See which editions additions reach; one whose model is not to be had here is left to its builder."""
-        with self._store.view() as view:
-            reached = [edition for edition in view.editions() if edition.state != "retired"]
-        live = next(edition for edition in reached if edition.state == "live")
+        live, *building = self._store.reached()
         check_writable(live, self._store.path)
-        self._editions = frozenset(edition.number for edition in reached)
+        self._editions = frozenset(edition.number for edition in (live, *building))
         self._indexers = [Indexer(self._store, live, self._embedders.of(live), self._report)]
-        building = (self._indexer(edition) for edition in reached if edition != live)
-        self._indexers += [indexer for indexer in building if indexer is not None]
+        others = map(self._indexer, building)
+        self._indexers += [indexer for indexer in others if indexer is not None]
 
     def _indexer(self, edition: Edition) -> Indexer | None:
         try:
             return Indexer(self._store, edition, self._embedders.of(edition), self._report)
-        except (EmbedderMismatchError, ModelError):
+        except (EmbedderMismatchError, ModelError, SettingError):
             return None
 
     def _keep(self, window: Sequence[Prepared], made: dict[str, Made], attempts: int) -> None:
@@ -78,9 +76,9 @@ class Adding:
                 self._store.replace(
                     Entry(prepared.document, prepared.language, prepared.digest, self._editions, own)
                 )
-            except EditionsChangedError:
+            except EditionsChangedError as error:
                 if not attempts:
-                    raise
+                    raise StoreError(str(error)) from error
                 self._look()
                 again = [self._indexers[0].prepare(rest.document) for rest in window[place:]]
                 self._keep(again, made, attempts - 1)

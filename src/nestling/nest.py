@@ -21,6 +21,7 @@ from nestling.ingest.terms import query_terms
 from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.vectors import embedded
+from nestling.rebuilding import EditionInfo, Rebuilt, editions, prune, rebuild, rollback, switch_to
 from nestling.results import DocumentInfo, Progress, Report, Results, Tree
 from nestling.retrieve.context import context
 from nestling.retrieve.find import Question, find
@@ -29,6 +30,7 @@ from nestling.retrieve.pack import SHAPES, Shape
 from nestling.retrieve.passages import search
 from nestling.settings import Recipe, Scoring
 from nestling.stores.base import Store
+from nestling.stores.pinned import Pinned
 from nestling.types import Context, Document, Failure
 from nestling.view import View
 from nestling.where import parse
@@ -295,6 +297,87 @@ class Nest:
         vector = embedded(embedder.embed_queries, [query], embedder)[0]
         return Question(query, language, terms, vector)
 
+    # --- editions
+
+    def rebuild(
+        self,
+        recipe: Recipe | None = None,
+        *,
+        embedder: Embedder | str | None = None,
+        golden: Golden | str | PathLike[str] | None = None,
+        allowed_loss: float = 0.0,
+        switch: bool = True,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Rebuilt:
+        """Build a new edition beside the live one from the stored texts, and switch to it (docs/editions.md).
+
+        The nest is searched and added to meanwhile. What was interrupted is gone on with by the same call.
+        Vectors of equal text under the same embedder are taken over.
+
+        Args:
+            recipe: The sizes; those of the live edition where not given.
+            embedder: The model, or its spec; that of the live edition where not given.
+            golden: Questions that must not find clearly less in the new edition, or a path of them; else the
+                nest is not switched. Ids of passages in them stand for their documents.
+            allowed_loss: How much less of the figure that decides they may find, 0 or more: 0.02 is two points.
+            switch: Whether to switch when it is built.
+            progress: Called after every batch of children and of documents.
+
+        Raises:
+            ModelError: The embedder failed; what was built before is kept.
+            EmbedderMismatchError: The embedder of an edition that is needed is not to be had.
+            DocumentError: The questions do not fit the nest.
+            SettingError: A number is out of its range.
+            StoreError: The nest could not be written, or another process removed the edition.
+        """
+        from nestling.measure.read import golden_of
+
+        if not 0 <= _number("allowed_loss", allowed_loss) < float("inf"):
+            raise SettingError(f"allowed_loss is {allowed_loss!r}; give a number, 0 or more")
+        questions = None if golden is None else golden_of(golden)
+        return rebuild(
+            self._store, self._embedders, self.at, recipe, embedder, questions, allowed_loss, switch, progress
+        )
+
+    def editions(self) -> Sequence[EditionInfo]:
+        """Every edition, by number."""
+        return editions(self._store)
+
+    def at(self, edition: int) -> Nest:
+        """The nest asked by one of its editions, only to read; closing one closes both.
+
+        Raises:
+            NotFoundError: There is none with this number.
+        """
+        number = _whole("edition", edition, 1)
+        with self._store.view(number):
+            return Nest(Pinned(self._store, number), self._embedders, self._scoring)
+
+    def switch(self, edition: int, *, progress: Callable[[Progress], None] | None = None) -> None:
+        """Make an edition live in one transaction, after it was given the documents that it lacks.
+
+        The one that was live is kept, and additions reach it no longer.
+
+        Raises:
+            NotFoundError: There is none with this number.
+            ModelError: Its embedder failed; it stays as it was, and what was caught up is kept.
+            EmbedderMismatchError: It lacks documents, and its embedder is not to be had.
+            StoreError: It was built by other rules of splitting and analysis, or the nest could not be written.
+        """
+        switch_to(self._store, self._embedders, _whole("edition", edition, 1), progress)
+
+    def rollback(self, *, progress: Callable[[Progress], None] | None = None) -> int:
+        """Switch to the edition that was live before, as `switch` does; returns its number.
+
+        Raises:
+            NotFoundError: No other edition was live before.
+        """
+        return rollback(self._store, self._embedders, progress)
+
+    def prune(self) -> Sequence[int]:
+        """Remove every edition but the live one, in small transactions; returns the numbers of those removed."""
+        return prune(self._store)
+
     # --- looking
 
     def show(self, id: str) -> Tree | None:
@@ -341,6 +424,12 @@ class Nest:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _number(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SettingError(f"{name} is {value!r}; give a number")
+    return value
 
 
 def _whole(name: str, value: int, least: int) -> int:

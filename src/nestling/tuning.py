@@ -31,6 +31,7 @@ from nestling.models.known import Embedders
 from nestling.nest import Nest
 from nestling.opening import open_nest
 from nestling.settings import Recipe, Scoring
+from nestling.stores.pinned import Pinned
 from nestling.types import Document
 
 BUDGETS = (500, 1000, 2000, 4000)
@@ -142,9 +143,10 @@ class Workshop:
         self.embedder = Remembering(nest.embedder, nest, state, deadline)
         self._documents = documents
         self._deadline = deadline
-        self._given = Built(
-            Nest(nest._store, Embedders(nest._store.path, self.embedder)), self.embedder.dimension
-        )
+        # what is tuned stays the edition that is live now, whatever is switched to meanwhile
+        with nest._store.view() as view:
+            store = Pinned(nest._store, view.edition.number)
+        self._given = Built(Nest(store, Embedders(store.path, self.embedder)), self.embedder.dimension)
         self._recipe = nest.recipe
         self._built: dict[Recipe, Built] = {}
 

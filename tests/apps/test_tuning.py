@@ -35,11 +35,11 @@ def test_from_questions_to_a_better_nest(run: Run, shelf: str) -> None:
     assert done.exit_code == 0, done.output
     assert Path("nest.nest").read_bytes() == before
     assert "verdict\tuse these settings: +" in done.stdout
-    assert "nestling add DOCUMENTS --nest NEW.nest --recipe tuned.json" in done.stdout
+    assert "nestling rebuild --nest nest.nest --recipe tuned.json" in done.stdout
     settings = json.loads(Path("tuned.json").read_text())
     assert settings["recipe"]["lead"] is True
-    assert run("add", "cards.jsonl", "--nest", "new.nest", "--recipe", "tuned.json").exit_code == 0
-    with nestling.open("new.nest") as new:
+    assert run("rebuild", "--nest", "nest.nest", "--recipe", "tuned.json").exit_code == 0
+    with nestling.open("nest.nest") as new:
         assert new.recipe == nestling.Recipe(**settings["recipe"])
         assert new.scoring == nestling.Scoring(**settings["scoring"])
         assert new.search("warranty of the oak desk", 1)[0].document_id == "oak desk"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import bm25s
 import numpy as np
 import pytest
-from entries import entry, indexed, query, terms
+from entries import BUILD, OTHER, entry, indexed, query, terms
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestling.stores.base import Store
+from nestling.stores.base import EditionsChangedError, Store
 from nestling.types import LEVELS, Level
 from nestling.view import Ranked
 from nestling.where import parse
@@ -253,6 +254,130 @@ class StoreContract:
             assert [row["id"] for row in rows] == ["a", "b"]
             assert (rows[1]["parents"], rows[1]["children"], rows[1]["characters"]) == (2, 3, 3)
             assert [row["id"] for row in view.documents(parse({"n": 2}))] == ["a"]
+
+    def test_an_edition_is_filled_and_switched_to(self, store: Store) -> None:
+        """A view reads the rows of one edition; after the switch the live one is the other."""
+        store.replace(entry("a", [["alpha beta "], ["gamma"]], metadata={"n": 1}))
+        store.replace(entry("b", [], metadata={"n": 2}))
+        number = store.begin(OTHER)
+        assert (number, store.begin(OTHER), store.begin(BUILD)) == (2, 2, 1)
+        with store.view(number) as view:
+            lacking = view.lacking(0, 10**6)
+            assert [(each.document.id, each.language) for each in lacking] == [("a", "en"), ("b", "en")]
+            assert len(view.lacking(0, 1)) == 1
+            assert [each.document.id for each in view.lacking(lacking[0].row, 1)] == ["b"]
+        rows = {
+            lacking[0].row: indexed("a", [["alpha "], ["beta gamma"]], own=[{"n": 7}, {}]),
+            lacking[1].row: indexed("b", []),
+            10**6: indexed("none", [["delta"]]),
+        }
+        assert store.index(number, rows) == 2
+        assert store.index(number, rows) == 0
+        assert ids(store, "child", match(store, "beta")) == ["a§1"]
+        assert ids(store, "parent", match(store, "alpha", "parent", where={"n": 7})) == []
+        store.switch(number)
+        assert ids(store, "child", match(store, "beta")) == ["a§2"]
+        assert ids(store, "parent", match(store, "alpha", "parent", where={"n": 7})) == ["a§1"]
+        assert len(nearest(store, "alpha", "document").rows) == 1
+        with store.view() as view:
+            assert (view.edition.number, view.edition.build) == (2, OTHER)
+            assert [(each.number, each.state) for each in view.editions()] == [(1, "retired"), (2, "live")]
+            assert view.sizes() == {1: (2, 2), 2: (2, 2)}
+            assert view.lacking(0, 1) == []
+            assert view.check() == []
+        with store.view(1) as view:
+            assert view.edition.build == BUILD
+            assert len(view.match("child", terms("beta"), 5, None).rows) == 1
+            found = view.read("a§2")
+        assert found is not None
+        assert [(parent.start, parent.end) for parent in found[1]] == [(0, 11), (11, 16)]
+
+    def test_only_a_whole_edition_is_switched_to(self, store: Store) -> None:
+        """One that lacks a document, is retired, or is not there stays where it is."""
+        store.replace(entry("a", [["alpha"]]))
+        number = store.begin(OTHER)
+        for wrong in (number, 7):
+            with pytest.raises(EditionsChangedError):
+                store.switch(wrong)
+        with store.view(number) as view:
+            row = view.lacking(0, 1)[0].row
+        assert store.retire() == [number]
+        with pytest.raises(EditionsChangedError):
+            store.index(number, {row: indexed("a", [["alpha"]])})
+        store.resume(number)
+        store.index(number, {row: indexed("a", [["alpha"]])})
+        store.retire()
+        with pytest.raises(EditionsChangedError):
+            store.switch(number)
+        assert [each.number for each in store.reached()] == [1]
+
+    def test_what_was_prepared_for_other_editions_is_refused(self, store: Store) -> None:
+        """An addition is for exactly the editions that are reached then, or nothing of it is stored."""
+        store.replace(entry("a", [["alpha"]]))
+        number = store.begin(OTHER)
+        with pytest.raises(EditionsChangedError):
+            store.replace(entry("a", [["beta"]]))
+        assert ids(store, "child", match(store, "alpha")) == ["a"]
+        both = entry("a", [["beta"]], editions=(1, number))
+        store.replace(both)
+        # the rows of one that is building may be left for later, those of the live one may not
+        store.replace(replace(both, rows={1: both.rows[1]}))
+        with pytest.raises(EditionsChangedError):
+            store.replace(replace(both, rows={number: both.rows[1]}))
+        with store.view(number) as view:
+            assert [each.document.id for each in view.lacking(0, 1)] == ["a"]
+
+    def test_a_document_is_removed_from_every_edition(self, store: Store) -> None:
+        """Retired ones, too, hold no row of what is gone."""
+        number = store.begin(OTHER)
+        store.replace(entry("a", [["alpha"]], editions=(1, number)))
+        store.replace(entry("b", [["beta"]], editions=(1, number)))
+        store.retire()
+        store.remove(["a"])
+        with store.view(number) as view:
+            assert view.sizes() == {1: (1, 1), 2: (1, 1)}
+            assert len(view.match("child", terms("alpha"), 5, None).rows) == 0
+            assert len(view.match("child", terms("beta"), 5, None).rows) == 1
+            assert view.check() == []
+
+    def test_a_retired_edition_is_dropped_bit_by_bit(self, store: Store) -> None:
+        """It is gone with all its rows, and every step leaves a sound nest; the live one cannot be dropped."""
+        number = store.begin(OTHER)
+        for n in range(50):
+            store.replace(entry(f"d{n}", [["alpha"]], own=[{"n": n}], editions=(1, number)))
+        assert store.drop(1, 0) is None
+        store.retire()
+        after: int | None = 0
+        steps = 0
+        while after is not None:
+            after = store.drop(number, after)
+            steps += 1
+            with store.view() as view:
+                assert view.check() == []
+        assert steps > 2
+        store.shrink()
+        with store.view() as view:
+            assert view.sizes() == {1: (50, 50)}
+        assert ids(store, "parent", match(store, "alpha", "parent", where={"n": 7})) == ["d7"]
+
+    def test_an_edition_that_is_read_while_it_is_filled(self, store: Store) -> None:
+        """Rows of documents that were there before are found in it at once, in the order of ties."""
+        for id in ("b", "a", "c"):
+            store.replace(entry(id, [["alpha"]]))
+        number = store.begin(OTHER)
+        with store.view(number) as view:
+            rows = {each.document.id: each.row for each in view.lacking(0, 10**6)}
+        for held, id in enumerate(("c", "a", "b")):
+            with store.view(number) as view:
+                assert len(view.nearest("document", query("alpha"), 5, None).rows) == held
+                assert len(view.match("child", terms("alpha"), 5, None).rows) == held
+            store.index(number, {rows[id]: indexed(id, [["alpha"]])})
+        store.replace(entry("d", [["alpha"]], editions=(1, number)))
+        store.remove(["a"])
+        with store.view(number) as view:
+            found = view.match("parent", terms("alpha"), 5, None).rows.tolist()
+            stored = view.parents(found)
+        assert [stored[row].document_id for row in found] == ["b", "c", "d"]
 
     @pytest.mark.parametrize("seed", range(3))
     def test_catching_up_equals_a_fresh_read(self, store: Store, seed: int) -> None:

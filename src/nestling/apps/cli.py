@@ -9,6 +9,7 @@ import click
 import nestling
 from nestling.apps.comparing import compare
 from nestling.apps.demo import demo
+from nestling.apps.editions import editions, prune, rebuild, rollback, switch
 from nestling.apps.evaluating import eval_
 from nestling.apps.exits import fail, interrupted, refuse, unread
 from nestling.apps.looking import check, list_, show, stats
@@ -51,5 +52,8 @@ def main() -> None:
     """
 
 
-for _command in (demo, add, search, context, show, list_, remove, stats, check, eval_, compare, tune):
+for _command in (
+    *(demo, add, search, context, show, list_, remove, stats, check, eval_, compare, tune),
+    *(rebuild, editions, switch, rollback, prune),
+):
     main.add_command(_command)

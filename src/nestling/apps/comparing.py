@@ -25,7 +25,8 @@ MOST_IDS = 5
 def compare(a: str, b: str, golden: str | None, timeout: float, as_json: bool) -> None:
     """Compare A with B, question by question.
 
-    Each is a file that `nestling eval --out` wrote, or a nest, which is then asked the questions of --golden.
+    Each is a file that `nestling eval --out` wrote, or a nest, which is then asked the questions of --golden;
+    NEST@2 is edition 2 of a nest.
     For each figure: both means, their difference with its 95 % interval, and on how many questions which is
     better; and a verdict in words, which says where there are too few questions to tell.
     """
@@ -38,12 +39,22 @@ def compare(a: str, b: str, golden: str | None, timeout: float, as_json: bool) -
 
 
 def _evaluation(path: str, golden: str | None, timeout: float) -> nestling.Evaluation:
-    if not _is_nest(path):
+    nest, edition = _edition(path)
+    if not _is_nest(nest):
         return nestling.Evaluation.read(path)
     if golden is None:
-        raise click.UsageError(f"{path} is a nest: give the questions to ask it with --golden")
-    with nestling.open(path, timeout=timeout) as nest:
-        return nest.evaluate(nestling.read_golden(golden))
+        raise click.UsageError(f"{nest} is a nest: give the questions to ask it with --golden")
+    with nestling.open(nest, timeout=timeout) as opened:
+        asked = opened if edition is None else opened.at(edition)
+        return asked.evaluate(nestling.read_golden(golden))
+
+
+def _edition(path: str) -> tuple[str, int | None]:
+    """The path of a nest, and which edition of it is meant: ``NEST@2``, unless a file is called so."""
+    nest, _, number = path.rpartition("@")
+    if nest and number.isdecimal() and not Path(path).exists():
+        return nest, int(number)
+    return path, None
 
 
 def _is_nest(path: str) -> bool:
@@ -55,9 +66,16 @@ def _is_nest(path: str) -> bool:
 
 
 def _names(a: str, b: str) -> tuple[str, str]:
-    """The names of the files, where they tell the two apart."""
+    """The names of the files or editions, where they tell the two apart."""
+    one, other = _edition(a), _edition(b)
+    if one[0] == other[0] and one != other:
+        return _named(one[1]), _named(other[1])
     first, second = Path(a).stem, Path(b).stem
     return (first, second) if first != second else ("A", "B")
+
+
+def _named(edition: int | None) -> str:
+    return "live" if edition is None else f"edition {edition}"
 
 
 def print_comparison(found: nestling.Comparison) -> None:

@@ -37,7 +37,11 @@ BROKEN_PIPE = 141
 # the first that fits an error counts
 EXITS = (
     Exit(OK, (), "all was done; a search that finds nothing is done, too"),
-    Exit(PARTLY, (), "done, but `add` could not store every input, or `check` found damage"),
+    Exit(
+        PARTLY,
+        (),
+        "done, but `add` could not store every input, `check` found damage, or `rebuild` did not switch",
+    ),
     Exit(USAGE, (), "the command cannot be read: an unknown option, a missing argument"),
     Exit(3, ("InputError",), "what was given cannot be used: a filter, a size, a document"),
     Exit(NOT_FOUND, ("NotFoundError",), "there is no such nest, document or passage"),
@@ -87,9 +91,8 @@ def refuse(error: click.ClickException, as_json: bool) -> NoReturn:
 
 def interrupted(command: str | None) -> NoReturn:
     """End after Ctrl-C."""
-    kept = (
-        "; every document stored so far is whole, run it again to go on" if command in ("add", "demo") else ""
-    )
+    going_on = ("add", "demo", "rebuild", "switch", "rollback", "prune")
+    kept = "; every document stored so far is whole, run it again to go on" if command in going_on else ""
     complain(f"stopped{kept}", fresh=True)
     raise click.exceptions.Exit(INTERRUPTED)
 

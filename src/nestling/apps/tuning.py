@@ -25,7 +25,9 @@ MOST_TRIED = 8
 @click.option("--minutes", type=float, default=10, show_default=True, metavar="N", help="When to stop.")
 @options.limit_option
 @options.budgets("A context in which evidence is looked for. Given again: each.")
-@click.option("--out", metavar="FILE", help="Write the settings to use as JSON, for `nestling add --recipe`.")
+@click.option(
+    "--out", metavar="FILE", help="Write the settings to use as JSON, for `nestling rebuild --recipe`."
+)
 @click.option("--state", metavar="FILE", help="Keep what was done in FILE; the same command goes on with it.")
 @options.on_a_nest
 def tune(
@@ -148,11 +150,9 @@ def _next(found: nestling.Tuned, nest: str, out: str | None) -> str:
     file = out or "FILE (what --out writes)"
     lines = []
     if best.recipe != now.recipe:
-        lines.append(f"build a new nest: nestling add DOCUMENTS --nest NEW.nest --recipe {file}")
+        lines.append(f"build the nest anew beside itself: nestling rebuild --nest {nest} --recipe {file}")
     elif best.scoring != now.scoring:
-        lines.append(
-            f"store the weights, embedding nothing: nestling add DOCUMENTS --nest {nest} --recipe {file}"
-        )
+        lines.append(f"store the weights, embedding nothing: nestling rebuild --nest {nest} --recipe {file}")
     if best.shape != now.shape:
         lines.append(f"ask for contexts of that shape: nestling context QUESTION --shape {best.shape}")
     return "\n".join(line(text) for text in lines)

@@ -15,7 +15,7 @@ import numpy as np
 
 from nestling.errors import StoreError
 from nestling.types import Document, Parent
-from nestling.view import Build, Vectors, View
+from nestling.view import Build, Edition, Vectors, View
 
 
 class EditionsChangedError(StoreError):
@@ -66,6 +66,10 @@ class Store(Protocol):
 
     def view(self, edition: int | None = None) -> AbstractContextManager[View]:
         """Hold the state of the last commit, of the live edition or of the one with this number."""
+        ...
+
+    def reached(self) -> tuple[Edition, ...]:
+        """The editions that additions reach: the live one, then those that are building."""
         ...
 
     def replace(self, entry: Entry) -> None:

@@ -162,9 +162,14 @@ class Layout:
             above = np.flatnonzero(scores > least)
             tied = np.flatnonzero(scores == least)
             kept = np.concatenate((above, tied[self._first(level, positions[tied], n - len(above))]))
-        at = positions[kept]
-        rank = self._ranks(self.owners(level, at, "document"))
-        return kept[np.lexsort((at, rank, -scores[kept]))][:n]
+        order = kept[np.argsort(-scores[kept], kind="stable")]
+        same = scores[order[1:]] == scores[order[:-1]]
+        if same.any():
+            tied = np.flatnonzero(np.concatenate(([False], same)) | np.concatenate((same, [False])))
+            at = positions[order[tied]]
+            rank = self._ranks(self.owners(level, at, "document"))
+            order[tied] = order[tied][np.lexsort((at, rank, -scores[order[tied]]))]
+        return order[:n]
 
     def _first(self, level: Level, positions: Positions, n: int) -> Positions:
         """Of equal rows, indices that hold the first ``n``, without looking at every id."""

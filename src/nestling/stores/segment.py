@@ -40,6 +40,9 @@ from nestling.errors import StoreError
 from nestling.types import Level
 from nestling.view import Rows, Vectors
 
+# 2**64 over the golden ratio: its multiples are spread evenly.
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
 Positions = NDArray[np.intp]
@@ -140,13 +143,16 @@ def spread(begin: Array, end: Array) -> Positions:
 
 
 def row_sums(vectors: Array) -> Array:
-    """A checksum of each row."""
-    if not len(vectors):
-        return np.zeros(0, np.uint64)
-    rows = np.ascontiguousarray(vectors).data.cast("B")
-    size = vectors.shape[1] * vectors.itemsize
-    sums = (xxh3_64_intdigest(rows[at : at + size]) for at in range(0, len(rows), size))
-    return np.fromiter(sums, np.uint64, len(vectors))
+    """A checksum of each row: of its 64-bit words, each times an odd number of its own.
+
+    Unlike a hash, which takes one row at a time, it is made of all rows at once; each search asks it of hundreds.
+    """
+    rows = np.ascontiguousarray(vectors).view(np.uint16)
+    short = -rows.shape[1] % 4
+    words = (np.pad(rows, ((0, 0), (0, short))) if short else rows).view(np.uint64)
+    factors = (np.arange(1, words.shape[1] + 1, dtype=np.uint64) * GOLDEN) ^ (GOLDEN >> np.uint64(7))
+    sums: Array = np.einsum("ij,j->i", words, factors | np.uint64(1))
+    return sums
 
 
 def postings_sum(child: Array, count: Array) -> int:

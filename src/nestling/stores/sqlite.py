@@ -77,12 +77,16 @@ class SQLiteStore:
                 f"there is no nest at {self.path}; make one by adding to it"
                 " (`nestling add`, or nestling.open with create=True)"
             )
-        with self._reader() as db:
-            schema = schema_of(db, self.path)
-        if schema < SCHEMA:
-            upgrade(self._file, self.path, timeout)
-        with self._reader() as db:
-            self.meta = read_meta(db)
+        try:
+            with self._reader() as db:
+                schema = schema_of(db, self.path)
+            if schema < SCHEMA:
+                upgrade(self._file, self.path, timeout)
+            with self._reader() as db:
+                self.meta = read_meta(db)
+        except BaseException:
+            self.close()
+            raise
         self._inode = self._file.stat().st_ino
 
     @classmethod
@@ -122,6 +126,12 @@ class SQLiteStore:
             found = editions.read_edition(db, edition, self.path)
             nest = str(self.meta["nest"])
             yield SQLiteView(db, found, State(self._layouts, db, nest, found, known), self._languages)
+
+    def reached(self) -> tuple[Edition, ...]:
+        """The editions that additions reach, the live one first."""
+        with self.view() as view:
+            building = (edition for edition in view.editions() if edition.state == "building")
+            return (view.edition, *building)
 
     def replace(self, entry: Entry) -> None:
         """Store a document and all that hangs on it in one transaction, in place of what its id had."""

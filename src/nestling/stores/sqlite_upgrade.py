@@ -5,7 +5,6 @@ from __future__ import annotations
 import filecmp
 import os
 import sqlite3
-import uuid
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -36,6 +35,7 @@ def upgrade(file: Path, path: str, timeout: float) -> None:
         )
     with mapped(path, timeout), closing(connect(file, timeout)) as db:
         db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA foreign_keys = OFF")
         db.execute("BEGIN IMMEDIATE")
         schema = schema_of(db, path)
         if schema == SCHEMA:
@@ -60,10 +60,14 @@ def _step(db: sqlite3.Connection, schema: int, path: str) -> None:
 def back_up(file: Path, schema: int, timeout: float) -> Path:
     """Copy a nest's last committed state to ``NAME.schema-N`` beside it; an older backup is never overwritten.
 
+    Its write lock must be held.
+
     Returns:
         Where the backup is: the first of ``NAME.schema-N``, ``NAME.schema-N-2``, … that was free, or held the same.
     """
-    draft = file.with_name(f".{file.name[:40]}.{uuid.uuid4().hex}.tmp")
+    # one name for all attempts, of which only the one that holds the lock is here
+    draft = file.with_name(f".{file.name}.schema-{schema}.tmp")
+    draft.unlink(missing_ok=True)
     try:
         with (
             closing(connect_reader(file, timeout)) as source,

@@ -1,0 +1,82 @@
+"""A store that is asked for one of its editions, and not written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+from nestling.errors import ReadOnlyError
+from nestling.stores.base import Entry, Indexed, Store
+from nestling.view import Build, Edition, View
+
+
+class Pinned:
+    """See `nestling.stores.base.Store`; every change is refused."""
+
+    def __init__(self, store: Store, edition: int) -> None:
+        self.path = store.path
+        self.meta = store.meta
+        self._store = store
+        self._edition = edition
+
+    def view(self, edition: int | None = None) -> AbstractContextManager[View]:
+        """Hold the state of the last commit, of this edition where no other is named."""
+        return self._store.view(self._edition if edition is None else edition)
+
+    def own_files(self) -> frozenset[tuple[int, int]]:
+        """As those of the store."""
+        return self._store.own_files()
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def reached(self) -> tuple[Edition, ...]:
+        """Refused."""
+        raise self._refused()
+
+    def replace(self, entry: Entry) -> None:
+        """Refused."""
+        raise self._refused()
+
+    def remove(self, ids: Iterable[str]) -> list[str]:
+        """Refused."""
+        raise self._refused()
+
+    def keep(self, key: str, value: Any) -> None:
+        """Refused."""
+        raise self._refused()
+
+    def begin(self, build: Build) -> int:
+        """Refused."""
+        raise self._refused()
+
+    def resume(self, edition: int) -> None:
+        """Refused."""
+        raise self._refused()
+
+    def index(self, edition: int, rows: Mapping[int, Indexed]) -> int:
+        """Refused."""
+        raise self._refused()
+
+    def switch(self, edition: int) -> None:
+        """Refused."""
+        raise self._refused()
+
+    def retire(self) -> list[int]:
+        """Refused."""
+        raise self._refused()
+
+    def drop(self, edition: int, after: int) -> int | None:
+        """Refused."""
+        raise self._refused()
+
+    def shrink(self) -> None:
+        """Refused."""
+        raise self._refused()
+
+    def _refused(self) -> ReadOnlyError:
+        return ReadOnlyError(
+            f"this is edition {self._edition} of {self.path}, to be asked only; change the nest itself"
+        )
