@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from nestling.stores.layout import Layout, Mask
+from nestling.stores.scan import DECIMALS, best_at_least
 from nestling.stores.segment import Array, Positions, Segment
 from nestling.types import LEVELS, Level
 from nestling.view import Scores
@@ -132,11 +133,21 @@ def _different(owner: Array) -> int:
 
 
 def bm25(
-    layout: Layout, level: Level, words: Sequence[Word], allowed: Mask | None
+    layout: Layout, level: Level, words: Sequence[Word], n: int, allowed: Mask | None
 ) -> tuple[Positions, Scores]:
-    """Positions of the rows of a level that hold any of the words, ascending, and their BM25."""
-    mean = max(layout.mean_terms(level), 1e-9)
-    hits = [_weighed(layout, level, word, mean, allowed) for word in words]
+    """The BM25 of rows of a level that hold any of the words.
+
+    Args:
+        layout: The rows.
+        level: Of which level.
+        words: As they were read.
+        n: The length of the list that is made of them; at least 1.
+        allowed: For each row whether it may be in it; all may where None.
+
+    Returns:
+        Positions, ascending, and scores, of at least those that can belong to the list.
+    """
+    hits = [_weighed(layout, level, word, allowed) for word in words]
     met = sum(len(positions) for positions, _ in hits)
     if met <= SPARSE * layout.size(level):
         positions, inverse = np.unique(
@@ -147,7 +158,9 @@ def bm25(
     scores = np.zeros(layout.size(level))
     for positions, weighed in hits:
         scores[positions] += weighed
-    positions = np.flatnonzero(scores).astype(np.intp)
+    # a little less, since what is rounded alike is tied
+    least = best_at_least(scores, n) - 10.0**-DECIMALS
+    positions = np.flatnonzero(scores >= least) if least > 0 else np.flatnonzero(scores)
     return positions, scores[positions]
 
 
@@ -155,18 +168,14 @@ def _joined(arrays: Sequence[Array], kind: type) -> Array:
     return np.concatenate([np.zeros(0, kind), *arrays])
 
 
-def _weighed(
-    layout: Layout, level: Level, word: Word, mean: float, allowed: Mask | None
-) -> tuple[Positions, Scores]:
-    idf, places, weights = word.idf(level), [], []
+def _weighed(layout: Layout, level: Level, word: Word, allowed: Mask | None) -> tuple[Positions, Scores]:
+    factor, places, weights = word.idf(level) * (K1 + 1), [], []
     for at, own, count in word.levels[level]:
         begin, end = layout.begins[level][at : at + 2]
         if allowed is not None:
             kept = allowed[begin:end][own]
             own, count = own[kept], count[kept]
-        lengths = layout.segments[at].arrays[f"{level}.terms"][own].astype(np.float64)
-        often = count.astype(np.float64)
-        saturation = K1 * (1 - B + B * lengths / mean)
-        places.append(own.astype(np.intp) + begin)
-        weights.append(idf * often * (K1 + 1) / (often + saturation))
+        saturation = K1 * (1 - B) + K1 * B * layout.lengths[level][at][own]
+        places.append(own + np.intp(begin))
+        weights.append(factor * count / (count + saturation))
     return _joined(places, np.intp), _joined(weights, np.float64)

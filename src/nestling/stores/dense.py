@@ -7,13 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from nestling.stores.layout import Layout
-from nestling.stores.scan import Question, Rough, best_at_least
+from nestling.stores.scan import DECIMALS, Question, Rough, best_at_least
 from nestling.stores.segment import Positions
 from nestling.types import Level
 from nestling.view import Scores, Vectors
 
-# Scores are rounded to this many decimals, so that equal content ties exactly however it was computed.
-DECIMALS = 6
 # Up to this share of a level's rows, codes are gathered from where they stand; above it all are scanned.
 GATHERED = 0.3
 

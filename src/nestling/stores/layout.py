@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from nestling.stores.segment import Array, Positions, Segment, spread
 from nestling.types import LEVELS, Level
-from nestling.view import Rows, Scores
+from nestling.view import Family, Rows, Scores
 
 Mask = NDArray[np.bool_]
+# Up to so many times a list's length, equal rows are sorted by their ids themselves.
+FEW = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,14 @@ class Layout:
             own = segment.arrays["document.terms"]
             total += int(own.sum(dtype=np.int64)) - int(own[self.gone[at]].sum(dtype=np.int64))
         return total
+
+    @cached_property
+    def lengths(self) -> dict[Level, list[Scores]]:
+        """For each level and segment, how many terms each row holds, over the average of the level."""
+        return {
+            level: [segment.arrays[f"{level}.terms"] / self.mean_terms(level) for segment in self.segments]
+            for level in LEVELS
+        }
 
     def mean_terms(self, level: Level) -> float:
         """How many terms a row of a level holds on average."""
@@ -139,6 +149,19 @@ class Layout:
             end[chosen] += self.begins[below][at]
         return spread(begin, end)
 
+    def family(self, children: Positions) -> Family:
+        """What a ranking needs to know of these children."""
+        found = np.empty((5, len(children)), np.int64)
+        for _, segment, chosen, own in self.split("child", children):
+            arrays = segment.arrays
+            parent = arrays["child.parent"][own]
+            found[0, chosen] = arrays["child.row"][own]
+            found[1, chosen] = arrays["parent.row"][parent]
+            found[2, chosen] = arrays["document.row"][arrays["parent.document"][parent]]
+            found[3, chosen] = arrays["child.start"][own]
+            found[4, chosen] = arrays["child.stop"][own]
+        return Family(*found)
+
     def ids(self, documents: Positions) -> list[bytes]:
         """The ids of these documents in UTF-8: sorted as bytes, they are sorted as text."""
         ids = np.empty(len(documents), object)
@@ -154,27 +177,27 @@ class Layout:
 
     def best(self, level: Level, positions: Positions, scores: Scores, n: int) -> Positions:
         """The indices into ``positions`` of the ``n`` best scores, ties by document id, then text order."""
-        kept = np.arange(len(scores))
         if n <= 0:
-            return kept[:0]
+            return np.zeros(0, np.intp)
+        kept = np.arange(len(scores))
         if len(scores) > n:
             least = np.partition(scores, len(scores) - n)[len(scores) - n]
-            above = np.flatnonzero(scores > least)
-            tied = np.flatnonzero(scores == least)
-            kept = np.concatenate((above, tied[self._first(level, positions[tied], n - len(above))]))
+            kept = np.flatnonzero(scores >= least)
+            if len(kept) > FEW * n:
+                above, tied = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
+                kept = np.concatenate((above, tied[self._first(level, positions[tied], n - len(above))]))
         order = kept[np.argsort(-scores[kept], kind="stable")]
-        same = scores[order[1:]] == scores[order[:-1]]
-        if same.any():
-            tied = np.flatnonzero(np.concatenate(([False], same)) | np.concatenate((same, [False])))
-            at = positions[order[tied]]
-            rank = self._ranks(self.owners(level, at, "document"))
-            order[tied] = order[tied][np.lexsort((at, rank, -scores[order[tied]]))]
+        ranked = scores[order]
+        same = np.concatenate(([False], ranked[1:] == ranked[:-1], [False]))
+        tied = np.flatnonzero(same[1:] | same[:-1])
+        if len(tied):
+            some = order[tied]
+            rank = self._ranks(self.owners(level, positions[some], "document"))
+            order[tied] = some[np.lexsort((positions[some], rank, -scores[some]))]
         return order[:n]
 
     def _first(self, level: Level, positions: Positions, n: int) -> Positions:
         """Of equal rows, indices that hold the first ``n``, without looking at every id."""
-        if len(positions) <= 4 * n:
-            return np.arange(len(positions))
         found = []
         for at, segment, chosen, own in self.split(level, positions):
             documents = self.owners(level, positions[chosen], "document") - self.begins["document"][at]

@@ -37,8 +37,8 @@ PATIENCE = 120.0
 REFUSED = 60.0
 # Float16 vectors of more children than this are not held in memory, but asked of the nest.
 EXACT = 50_000
-# After so many views the memory of what was looked up in files is given back.
-VIEWS = 32
+# After so many views the memory of what was looked up in files is given back, where they hold so many bytes.
+VIEWS, LARGE = 32, 2**29
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Layouts:
                 # files that were replaced, damaged or removed are not read from again
                 self._held, self._kept = {}, kept
             self._views += 1
-            if kept and self._views % VIEWS == 0:
+            if kept and self._views % VIEWS == 0 and sum(kept.manifest.sizes) > LARGE:
                 kept.forget()
             return Known(self._held, kept)
 

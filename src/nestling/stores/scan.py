@@ -21,19 +21,22 @@ BLOCK, SIMD_BLOCK = 512, 8192
 DEVIATIONS = 6 / np.sqrt(12)
 # A group's best is looked at in place of the group's rows.
 GROUP = 64
+# Scores are rounded to this many decimals, so that equal content ties exactly however it was computed.
+DECIMALS = 6
 
 
 class Question:
     """A unit vector to compare with, and how far off its products with codes can be."""
 
     def __init__(self, vector: Vectors) -> None:
-        self.vector = np.ascontiguousarray(vector, np.float32)
+        self.vector = vector
+        self._floats = np.ascontiguousarray(vector, np.float32)
         self._simd = simd()
         self._step = 0.0
         if self._simd is not None:
-            peak = float(np.abs(self.vector).max(initial=0))
+            peak = float(np.abs(self._floats).max(initial=0))
             self._step = peak / 127 if peak > 0 else 1.0
-            self._codes = np.rint(self.vector / self._step).astype(np.int8)[None]
+            self._codes = np.rint(self._floats / self._step).astype(np.int8)[None]
 
     def error(self, scale: Rough) -> Scores:
         """The furthest that the cosine to a row of this scale is from what its codes give."""
@@ -53,7 +56,7 @@ class Question:
             block = codes[begin : begin + BLOCK]
             part = buffer[: len(block)]
             part[:] = block
-            np.dot(part, self.vector, out=out[begin : begin + len(block)])
+            np.dot(part, self._floats, out=out[begin : begin + len(block)])
         out *= scale
 
     def _by_simd(self, products: Callable[..., Any], codes: Codes, scale: Rough, out: Rough) -> None:
@@ -81,9 +84,12 @@ def engine() -> str:
 
 
 def best_at_least(scores: NDArray[Any], n: int) -> float:
-    """A bound that at least ``n`` of these scores reach, close to the ``n``-th best; -inf where there are fewer."""
-    whole = len(scores) // GROUP * GROUP
-    if whole // GROUP < 2 * n:
-        return float(np.partition(scores, len(scores) - n)[len(scores) - n]) if len(scores) > n else -np.inf
-    best = scores[:whole].reshape(-1, GROUP).max(axis=1)
+    """A bound that at least ``n`` of these scores reach, close to the ``n``-th best; -inf where there are fewer.
+
+    Each of ``n`` groups has a best score that reaches the ``n``-th best of the groups'.
+    """
+    if len(scores) <= n:
+        return -np.inf
+    groups = max(len(scores) // GROUP, min(8 * n, len(scores)))
+    best = scores[: len(scores) // groups * groups].reshape(-1, groups).max(axis=0)
     return float(np.partition(best, len(best) - n)[len(best) - n])

@@ -12,12 +12,12 @@ import numpy as np
 
 from nestling.stores import damage, filtering
 from nestling.stores.bm25 import Word, bm25
-from nestling.stores.dense import DECIMALS, candidates, cosines
+from nestling.stores.dense import candidates, cosines
 from nestling.stores.layout import Layout
 from nestling.stores.layouts import State
 from nestling.stores.quantize import unpack
 from nestling.stores.reading import current_change, numbers
-from nestling.stores.scan import Question
+from nestling.stores.scan import DECIMALS, Question
 from nestling.stores.scope import Scope
 from nestling.stores.segment import CacheDamagedError, Positions
 from nestling.stores.sqlite_editions import edition_sizes, read_editions
@@ -40,6 +40,7 @@ class SQLiteView:
         self._state = state
         self._languages = languages
         self._texts: dict[int, str] = {}
+        self._question: Question | None = None
         self._scopes: dict[Where | None, Scope] = {}
         self._words: dict[tuple[Where | None, tuple[tuple[str, ...], ...]], list[Word]] = {}
         self.change = current_change(db)
@@ -64,7 +65,9 @@ class SQLiteView:
     def _nearest(self, level: Level, vector: Vectors, n: int, where: Where | None) -> Ranked:
         if n < 1 or not self._layout.size(level):
             return Ranked(np.zeros(0, np.int64), np.zeros(0))
-        positions = candidates(self._layout, level, Question(vector), n, self._scope(where).positions(level))
+        if self._question is None or self._question.vector is not vector:
+            self._question = Question(vector)
+        positions = candidates(self._layout, level, self._question, n, self._scope(where).positions(level))
         return self._best(level, positions, self._cosines(level, vector, positions), n)
 
     def match(self, level: Level, terms: Terms, n: int, where: Where | None) -> Ranked:
@@ -72,8 +75,10 @@ class SQLiteView:
         return self._asked(lambda: self._match(level, terms, n, where))
 
     def _match(self, level: Level, terms: Terms, n: int, where: Where | None) -> Ranked:
+        if n < 1:
+            return Ranked(np.zeros(0, np.int64), np.zeros(0))
         words = self._read(terms, where)
-        positions, scores = bm25(self._layout, level, words, self._scope(where).mask(level))
+        positions, scores = bm25(self._layout, level, words, n, self._scope(where).mask(level))
         return self._best(level, positions, np.round(scores, DECIMALS), n)
 
     def _best(self, level: Level, positions: Positions, scores: Scores, n: int) -> Ranked:
@@ -112,14 +117,7 @@ class SQLiteView:
         allowed = self._scope(where).parents
         if allowed is not None:
             own = own[allowed[own]]
-        at = layout.children_of(own)
-        return Family(
-            layout.rows("child", at),
-            layout.rows("parent", layout.owners("child", at, "parent")),
-            layout.rows("document", layout.owners("child", at, "document")),
-            layout.take("child", "start", at).astype(np.int64),
-            layout.take("child", "stop", at).astype(np.int64),
-        )
+        return layout.family(layout.children_of(own))
 
     def parents(self, rows: Sequence[int]) -> dict[int, StoredParent]:
         """Parents with their documents' title, source and metadata."""
