@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -27,6 +28,8 @@ CORPUS = "medquad_cards"
 DIMENSION = 384
 # the length of the noise beside a unit vector
 NOISE = 0.35
+# of a child, on average over these documents
+CHARACTERS = 307
 _SENTENCES = re.compile(r"[^.!?\n]*[.!?\n]+\s*|[^.!?\n]+")
 
 
@@ -44,15 +47,14 @@ def questions() -> list[str]:
 def documents(children: int) -> Iterator[Document]:
     """Documents that make about so many children, always the same."""
     cards = corpora.read(CORPUS).documents
-    chance, made, n = random.Random(1), 0, 0
+    chance, made, n = random.Random(1), 0.0, 0
     while made < children:
         if n < len(cards):
             document = cards[n]
         else:
-            shape, other = chance.choice(cards), chance.choice(cards)
-            document = _mixed(f"case-{n}", shape, other, chance)
-        yield document
-        made += 1 + len(document.text) // 400
+            document = _mixed(f"case-{n}", chance.choice(cards), chance.choice(cards), chance)
+        yield replace(document, metadata={**document.metadata, "hundredth": n * 37 % 100})
+        made += len(document.text) / CHARACTERS
         n += 1
 
 
@@ -61,8 +63,7 @@ def _mixed(id: str, shape: Document, other: Document, chance: random.Random) -> 
     parts = [
         part if chance.random() < 0.5 else chance.choice(theirs) for part in _SENTENCES.findall(shape.text)
     ]
-    metadata = {**shape.metadata, "hundredth": chance.randrange(100)}
-    return Document(id, "".join(parts), f"{shape.title} {id}", metadata)
+    return Document(id, "".join(parts), f"{shape.title} {id}", shape.metadata)
 
 
 class Drawn:
@@ -114,13 +115,13 @@ class Drawn:
         vector: Vectors = mean / np.linalg.norm(mean) + NOISE / np.linalg.norm(noise) * noise
         return vector / np.linalg.norm(vector)
 
-    def know(self, texts: Sequence[str]) -> None:
-        """Embed these questions with the built-in model, so that asking them costs nothing later."""
-        self._questions |= {text: nestling.MiniLM().embed_queries([text]) for text in texts}
+    def know(self, questions: Mapping[str, Vectors]) -> None:
+        """Take over the vectors of questions, so that asking them costs nothing."""
+        self._questions |= questions
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Those that are known."""
-        return np.concatenate([self._questions[text] for text in texts])
+        return np.stack([self._questions[text] for text in texts])
 
     def count_tokens(self, text: str) -> int:
         """About four characters a token."""
