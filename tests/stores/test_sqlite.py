@@ -17,14 +17,21 @@ from contract import FilterContract, StoreContract, ids, match, nearest
 from entries import BUILD, OTHER, entry
 
 from nestling.errors import LockedError, NewerNestError, NotANestError, NotFoundError, StoreError
+from nestling.stores import layouts, reading
 from nestling.stores.damage import found as damage_found
 from nestling.stores.sqlite import SQLiteStore
 
 
-@pytest.fixture(params=["file", "memory"])
-def store(request: pytest.FixtureRequest, path: Path) -> Iterator[SQLiteStore]:
-    """An empty store of each kind."""
-    store = SQLiteStore.create(path if request.param == "file" else ":memory:", BUILD)
+@pytest.fixture(params=["file", "memory", "cache"])
+def store(
+    request: pytest.FixtureRequest, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SQLiteStore]:
+    """An empty store of each kind: in a file, in memory, and in a file that is cached whatever its size."""
+    if request.param == "cache":
+        for name, size in {"FILES_FROM": 1, "TAIL": 3, "CHANGES": 5, "DRAFT": 2}.items():
+            monkeypatch.setattr(layouts, name, size)
+        monkeypatch.setattr(reading, "CHUNK", 2)
+    store = SQLiteStore.create(":memory:" if request.param == "memory" else path, BUILD)
     yield store
     store.close()
 
@@ -306,7 +313,7 @@ def test_planted_damage_is_found(path: Path, damage: str, sentence: str) -> None
 
 def test_the_change_log_stays_short(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Old entries go, and a reader that fell behind reads everything anew."""
-    monkeypatch.setattr("nestling.stores.sqlite_rows.CATCH_UP", 10)
+    monkeypatch.setattr("nestling.stores.sqlite_rows.LOGGED", 20)
     store = SQLiteStore.create(path, BUILD)
     store.replace(entry("a", [["first"]]))
     late = SQLiteStore(path)

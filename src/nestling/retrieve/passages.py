@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from nestling.results import Explanation, Results, Vote
 from nestling.retrieve.cite import marker
 from nestling.retrieve.collapse import evidence
 from nestling.retrieve.find import Found, Question, find
-from nestling.retrieve.fuse import LIST, scaled
+from nestling.retrieve.fuse import LIST, ListKey, scaled
 from nestling.retrieve.gate import Gate, Passed, abstention, passing, settled
 from nestling.settings import Scoring
 from nestling.types import Channel, Evidence, Passage
-from nestling.view import StoredParent, View
+from nestling.view import Scores, StoredParent, View
 from nestling.where import Where
 
 # Refused candidates that are explained by name.
@@ -92,6 +94,7 @@ def _explain(
     found: Found, stored: dict[int, StoredParent], passed: Passed, notes: tuple[str, ...]
 ) -> Explanation:
     question, ranking = found.question, found.ranking
+    scaled_scores = {key: scaled(ranked.scores) for key, ranked in found.lists.items()}
     channels: tuple[Channel, ...] = tuple(dict.fromkeys(key.channel for key in found.lists))
     return Explanation(
         query=question.text,
@@ -99,7 +102,10 @@ def _explain(
         terms=tuple("/".join(forms) for forms in question.terms),
         channels=channels,
         notes=notes,
-        votes={stored[int(ranking.parent[place])].id: _votes(found, place) for place, _, _ in passed.places},
+        votes={
+            stored[int(ranking.parent[place])].id: _votes(found, scaled_scores, place)
+            for place, _, _ in passed.places
+        },
         dropped={
             stored[int(ranking.parent[place])].id: reason
             for place, reason in list(passed.refused.items())[:MOST_DROPPED]
@@ -107,7 +113,7 @@ def _explain(
     )
 
 
-def _votes(found: Found, place: int) -> tuple[Vote, ...]:
+def _votes(found: Found, scaled_scores: Mapping[ListKey, Scores], place: int) -> tuple[Vote, ...]:
     ranking, family = found.ranking, found.family
     first, last = int(ranking.first[place]), int(ranking.last[place])
     best = first + int(np.argmax(found.votes.score[first:last]))
@@ -117,7 +123,7 @@ def _votes(found: Found, place: int) -> tuple[Vote, ...]:
         at = np.flatnonzero(ranked.rows == rows[key.level])
         if len(at):
             i = int(at[0])
-            vote = round(float(scaled(ranked.scores)[i]), 6)
+            vote = round(float(scaled_scores[key][i]), 6)
             weight = round(found.votes.weights[key], 6)
             votes.append(Vote(key.level, key.channel, i + 1, float(ranked.scores[i]), vote, weight))
     return tuple(votes)

@@ -9,63 +9,105 @@ import operator
 import sqlite3
 from dataclasses import dataclass
 from functools import reduce
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nestling.stores.layout import Layout, Mask
+from nestling.stores.reading import numbers
 from nestling.view import Rows
 from nestling.where import All, AnyOf, Comparison, Not, Value, Where
 
-Mask = NDArray[np.bool_]
 _ORDERS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
+class Items(Protocol):
+    """What is filtered."""
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        ...
+
+    def mask(self, documents: Rows, own: Rows, parents: Rows) -> Mask:
+        """Which items hold a value.
+
+        Args:
+            documents: Row numbers of the documents that do.
+            own: Of the parents that have the field themselves, which hides their document's.
+            parents: Of those of them that hold the value.
+        """
+        ...
+
+
 @dataclass(frozen=True)
-class Items:
-    """What is filtered: documents, or, where ``parents`` is given, parents.
+class Documents:
+    """Documents, by their row numbers, ascending."""
 
-    Attributes:
-        db: A connection that sees the state the row numbers are of.
-        documents: Row numbers, ascending.
-        parents: Row numbers, ascending, or None.
-        owner: For each parent, the position of its document in ``documents``.
-    """
+    rows: Rows
 
-    db: sqlite3.Connection
-    documents: Rows
-    parents: Rows | None = None
-    owner: NDArray[np.intp] | None = None
+    @property
+    def count(self) -> int:
+        """How many."""
+        return len(self.rows)
+
+    def mask(self, documents: Rows, own: Rows, parents: Rows) -> Mask:
+        """By the documents' own metadata."""
+        return np.isin(self.rows, documents)
 
 
-def allowed(items: Items, where: Where) -> Mask:
-    """For each item, whether the filter holds."""
-    every = np.ones(len(items.documents if items.parents is None else items.parents), bool)
+@dataclass(frozen=True)
+class Parents:
+    """The parents of a layout, by position."""
+
+    layout: Layout
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return self.layout.size("parent")
+
+    def mask(self, documents: Rows, own: Rows, parents: Rows) -> Mask:
+        """By the documents' metadata, and by the parents' own over it."""
+        layout = self.layout
+        mask = np.zeros(self.count, bool)
+        mask[layout.parents_of(layout.positions("document", documents))] = True
+        mask[layout.positions("parent", own)] = False
+        mask[layout.positions("parent", parents)] = True
+        return mask
+
+
+def allowed(db: sqlite3.Connection, items: Items, where: Where) -> Mask:
+    """For each item, whether the filter holds; ``db`` sees the state that the items are of."""
     if isinstance(where, All):
-        return reduce(operator.and_, (allowed(items, branch) for branch in where.branches), every)
+        every = np.ones(items.count, bool)
+        return reduce(operator.and_, (allowed(db, items, branch) for branch in where.branches), every)
     if isinstance(where, AnyOf):
-        return reduce(operator.or_, (allowed(items, branch) for branch in where.branches), ~every)
+        nothing = np.zeros(items.count, bool)
+        return reduce(operator.or_, (allowed(db, items, branch) for branch in where.branches), nothing)
     if isinstance(where, Not):
-        return ~allowed(items, where.branch)
-    return _leaf(items, where)
+        return ~allowed(db, items, where.branch)
+    return _leaf(db, items, where)
 
 
-def _leaf(items: Items, test: Comparison) -> Mask:
+def _leaf(db: sqlite3.Connection, items: Items, test: Comparison) -> Mask:
     if test.operator == "exists":
-        found = _holding(items, test.path, "1", ())
+        found = _holding(db, items, test.path, "1", ())
         return found if test.values[0].value else ~found
     if test.operator == "nin":
-        return _holding(items, test.path, "kind <> 'null'", ()) & ~_any_of(items, test, "")
+        return _holding(db, items, test.path, "kind <> 'null'", ()) & ~_any_of(db, items, test, "")
     if test.operator in _ORDERS:
         (bound,) = test.values
         condition = f"kind = ? AND value {_ORDERS[test.operator]} ?"
-        return _holding(items, test.path, condition, (bound.kind, bound.value))
-    return _any_of(items, test, " AND element" if test.operator == "contains" else "")
+        return _holding(db, items, test.path, condition, (bound.kind, bound.value))
+    return _any_of(db, items, test, " AND element" if test.operator == "contains" else "")
 
 
-def _any_of(items: Items, test: Comparison, extra: str) -> Mask:
-    mask = np.zeros(len(items.documents if items.parents is None else items.parents), bool)
+def _any_of(db: sqlite3.Connection, items: Items, test: Comparison, extra: str) -> Mask:
+    mask = np.zeros(items.count, bool)
     for value in test.values:
-        mask |= _holding(items, test.path, "kind = ? AND value IS ?" + extra, (value.kind, stored(value)))
+        condition = "kind = ? AND value IS ?" + extra
+        mask |= _holding(db, items, test.path, condition, (value.kind, stored(value)))
     return mask
 
 
@@ -74,16 +116,21 @@ def stored(value: Value) -> str | int | float | None:
     return int(value.value) if isinstance(value.value, bool) else value.value
 
 
-def _holding(items: Items, path: str, condition: str, values: tuple[object, ...]) -> Mask:
-    query = f"SELECT document, parent FROM fields WHERE path = ? AND {condition}"
-    found = np.array(items.db.execute(query, (path, *values)).fetchall(), np.int64).reshape(-1, 2)
-    documents = np.isin(items.documents, found[found[:, 1] == 0, 0])
-    if items.parents is None:
-        return documents
-    mask = documents[items.owner]
+def _holding(
+    db: sqlite3.Connection, items: Items, path: str, condition: str, values: tuple[object, ...]
+) -> Mask:
+    documents, parents = (
+        numbers(
+            db,
+            f"SELECT json_group_array({column}) FROM fields WHERE path = ? AND {condition} AND {of}",
+            (path, *values),
+        )
+        for column, of in (("document", "parent = 0"), ("parent", "parent > 0"))
+    )
     # a parent's own key hides all that the document has under that key
-    top = path.partition(".")[0]
-    own = items.db.execute("SELECT parent FROM fields WHERE path = ? AND parent > 0", (top,)).fetchall()
-    mask[np.isin(items.parents, np.array(own, np.int64))] = False
-    mask[np.isin(items.parents, found[found[:, 1] > 0, 1])] = True
-    return mask
+    own = numbers(
+        db,
+        "SELECT json_group_array(parent) FROM fields WHERE path = ? AND parent > 0",
+        (path.partition(".")[0],),
+    )
+    return items.mask(documents, own, parents)

@@ -1,227 +1,220 @@
-"""What a scan needs, in memory: row numbers, who belongs to whom, and int8 vectors, of one committed state.
+"""The rows of one committed state as they are searched: segments, and which of their documents are gone.
 
-A layout is never changed: catching up makes a new one from the change log, so that readers can share it.
-Rows are in row order, hence each document's are together and in text order.
+A layout is never changed: catching up makes a new one of the same segments and a few more, so that readers can
+share it. A row's position in a layout is its position in its segment after those of the segments before.
 """
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nestling.stores.segment import Array, Positions, Segment, spread
 from nestling.types import LEVELS, Level
-from nestling.view import Rows, Scores, Vectors
+from nestling.view import Family, Rows, Scores
 
-Codes = NDArray[np.int8]
-# Children scanned at once: their float32 copy stays in the processor's cache.
-BLOCK = 512
-# After this many changes a fresh read of everything is cheaper than following the log.
-CATCH_UP = 2000
+Mask = NDArray[np.bool_]
+# Up to so many times a list's length, equal rows are sorted by their ids themselves.
+FEW = 4
 
 
-@dataclass(frozen=True)
-class LevelRows:
-    """The rows of one level: ``document`` and ``parent`` hold row numbers; codes are ``(n, dimension)``."""
-
-    row: Rows
-    document: Rows
-    parent: Rows
-    start: Rows
-    stop: Rows
-    terms: Rows
-    scale: NDArray[np.float32]
-    codes: Codes
-
-    def keep(self, mask: NDArray[np.bool_]) -> LevelRows:
-        """The rows where ``mask`` is true."""
-        return LevelRows(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
-
-    def plus(self, other: LevelRows) -> LevelRows:
-        """These rows, then the others."""
-        if not len(other.row):
-            return self
-        if not len(self.row):
-            return other
-        return LevelRows(
-            *(
-                np.concatenate((getattr(self, name), getattr(other, name)))
-                for name in self.__dataclass_fields__
-            )
-        )
-
-    def positions(self, rows: Rows) -> NDArray[np.intp]:
-        """Where each of these row numbers stands; unknown ones are left out."""
-        if not len(self.row):
-            return np.zeros(0, np.intp)
-        found: NDArray[np.intp] = np.minimum(np.searchsorted(self.row, rows), len(self.row) - 1)
-        known: NDArray[np.intp] = found[self.row[found] == rows]
-        return known
-
-    def scan(self, vector: Vectors, where: NDArray[np.intp] | None) -> Scores:
-        """Approximate cosines to a unit vector, of all rows or of those at the positions ``where``."""
-        codes = self.codes if where is None else self.codes[where]
-        scale = self.scale if where is None else self.scale[where]
-        products = np.empty(len(codes), np.float32)
-        buffer = np.empty((BLOCK, codes.shape[1]), np.float32)
-        for begin in range(0, len(codes), BLOCK):
-            block = codes[begin : begin + BLOCK]
-            part = buffer[: len(block)]
-            part[:] = block
-            np.dot(part, vector, out=products[begin : begin + len(block)])
-        return (products * scale).astype(np.float64)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
-    """All levels of one committed state, and the documents' ids in row order."""
+    """One state.
+
+    Attributes:
+        change: The number of its last change.
+        segments: In row order.
+        gone: For each segment the positions of documents that were removed since, ascending.
+    """
 
     change: int
-    document: LevelRows
-    parent: LevelRows
-    child: LevelRows
-    ids: NDArray[np.object_]
-
-    def level(self, level: Level) -> LevelRows:
-        """The rows of a level."""
-        rows: LevelRows = getattr(self, level)
-        return rows
+    segments: tuple[Segment, ...]
+    gone: tuple[Positions, ...]
 
     @cached_property
-    def document_rank(self) -> Rows:
-        """For each document, its place when all are sorted by id: the order of ties."""
-        rank = np.empty(len(self.ids), np.int64)
-        rank[np.argsort(self.ids, kind="stable")] = np.arange(len(self.ids))
-        return rank
+    def begins(self) -> dict[Level, list[int]]:
+        """For each level, where each segment begins, and the end of the last."""
+        counts = {level: [segment.count(level) for segment in self.segments] for level in LEVELS}
+        return {level: [0, *np.cumsum(each, dtype=int).tolist()] for level, each in counts.items()}
+
+    def size(self, level: Level) -> int:
+        """How many positions a level has, those of removed rows too."""
+        return self.begins[level][-1]
 
     @cached_property
-    def parent_document(self) -> NDArray[np.intp]:
-        """For each parent, the position of its document."""
-        return np.searchsorted(self.document.row, self.parent.document)
+    def alive(self) -> dict[Level, Mask] | None:
+        """For each level, which positions are not removed; None where none is."""
+        if not any(len(gone) for gone in self.gone):
+            return None
+        masks = {level: np.ones(self.size(level), bool) for level in LEVELS}
+        for at, (segment, gone) in enumerate(zip(self.segments, self.gone, strict=True)):
+            parents = spread(*segment.below("document", gone))
+            children = spread(*segment.below("parent", parents))
+            for level, dead in zip(LEVELS, (gone, parents, children), strict=True):
+                masks[level][self.begins[level][at] + dead] = False
+        return masks
 
     @cached_property
-    def child_parent(self) -> NDArray[np.intp]:
-        """For each child, the position of its parent."""
-        return np.searchsorted(self.parent.row, self.child.parent)
+    def counts(self) -> dict[Level, int]:
+        """How many rows each level has."""
+        if self.alive is None:
+            return {level: self.size(level) for level in LEVELS}
+        return {level: int(np.count_nonzero(mask)) for level, mask in self.alive.items()}
 
     @cached_property
-    def child_document(self) -> NDArray[np.intp]:
-        """For each child, the position of its document."""
-        return np.searchsorted(self.document.row, self.child.document)
-
-    def owner(self, level: Level) -> NDArray[np.intp]:
-        """For each row of a level, the position of its document."""
-        if level == "document":
-            return np.arange(len(self.ids))
-        return self.parent_document if level == "parent" else self.child_document
+    def terms(self) -> int:
+        """How many terms all children hold."""
+        total = 0
+        for at, segment in enumerate(self.segments):
+            own = segment.arrays["document.terms"]
+            total += int(own.sum(dtype=np.int64)) - int(own[self.gone[at]].sum(dtype=np.int64))
+        return total
 
     @cached_property
-    def terms(self) -> dict[Level, NDArray[np.float64]]:
-        """How many terms each row of each level holds: a parent's and a document's are its children's."""
-        own = self.child.terms.astype(np.float64)
+    def lengths(self) -> dict[Level, list[Scores]]:
+        """For each level and segment, how many terms each row holds, over the average of the level."""
         return {
-            "child": own,
-            "parent": np.bincount(self.child_parent, own, len(self.parent.row)).astype(np.float64),
-            "document": np.bincount(self.child_document, own, len(self.document.row)).astype(np.float64),
+            level: [segment.arrays[f"{level}.terms"] / self.mean_terms(level) for segment in self.segments]
+            for level in LEVELS
         }
 
-    def best(self, level: Level, positions: NDArray[np.intp], scores: Scores, n: int) -> NDArray[np.intp]:
+    def mean_terms(self, level: Level) -> float:
+        """How many terms a row of a level holds on average."""
+        return self.terms / self.counts[level] if self.counts[level] else 1.0
+
+    def split(
+        self, level: Level, positions: Positions
+    ) -> Iterator[tuple[int, Segment, slice | Mask, Positions]]:
+        """The segments that hold any of these positions: number, segment, which of them, and their places in it."""
+        begins = self.begins[level]
+        if len(self.segments) == 1:
+            yield 0, self.segments[0], slice(None), positions
+            return
+        which = np.searchsorted(begins, positions, "right") - 1
+        for at in np.unique(which).tolist():
+            yield at, self.segments[at], which == at, positions[which == at] - begins[at]
+
+    def take(self, level: Level, field: str, positions: Positions) -> Array:
+        """The values of an array at these positions."""
+        parts = list(self.split(level, positions))
+        if len(parts) == 1:
+            return parts[0][1].arrays[f"{level}.{field}"][parts[0][3]]
+        first = self.segments[0].arrays[f"{level}.{field}"] if self.segments else np.zeros(0)
+        out = np.empty((len(positions), *first.shape[1:]), first.dtype)
+        for _, segment, chosen, own in parts:
+            out[chosen] = segment.arrays[f"{level}.{field}"][own]
+        return out
+
+    def rows(self, level: Level, positions: Positions) -> Rows:
+        """The row numbers at these positions."""
+        return self.take(level, "row", positions).astype(np.int64)
+
+    def positions(self, level: Level, rows: Rows) -> Positions:
+        """Where these row numbers stand; unknown ones are left out."""
+        found = np.full(len(rows), -1, np.intp)
+        for begin, segment in zip(self.begins[level], self.segments, strict=False):
+            known, at = segment.positions(level, rows)
+            found[known] = at + begin
+        return found[found >= 0]
+
+    def owners(self, level: Level, positions: Positions, of: Level) -> Positions:
+        """The position of the row of a level above, or the same, that each of these belongs to."""
+        if level == of:
+            return positions
+        above: Level = "parent" if level == "child" else "document"
+        out = np.empty(len(positions), np.intp)
+        for at, segment, chosen, own in self.split(level, positions):
+            out[chosen] = segment.arrays[f"{level}.{above}"][own].astype(np.intp) + self.begins[above][at]
+        return self.owners(above, out, of)
+
+    def parents_of(self, documents: Positions) -> Positions:
+        """Positions of all parents of these documents, in the order of the documents."""
+        return self._below("document", documents, "parent")
+
+    def children_of(self, parents: Positions) -> Positions:
+        """Positions of all children of these parents, in the order of the parents."""
+        return self._below("parent", parents, "child")
+
+    def _below(self, level: Level, positions: Positions, below: Level) -> Positions:
+        begin, end = np.empty(len(positions), np.intp), np.empty(len(positions), np.intp)
+        for at, segment, chosen, own in self.split(level, positions):
+            first, last = segment.below(level, own)
+            begin[chosen], end[chosen] = first, last
+            begin[chosen] += self.begins[below][at]
+            end[chosen] += self.begins[below][at]
+        return spread(begin, end)
+
+    def family(self, children: Positions) -> Family:
+        """What a ranking needs to know of these children."""
+        found = np.empty((5, len(children)), np.int64)
+        for _, segment, chosen, own in self.split("child", children):
+            arrays = segment.arrays
+            parent = arrays["child.parent"][own]
+            found[0, chosen] = arrays["child.row"][own]
+            found[1, chosen] = arrays["parent.row"][parent]
+            found[2, chosen] = arrays["document.row"][arrays["parent.document"][parent]]
+            found[3, chosen] = arrays["child.start"][own]
+            found[4, chosen] = arrays["child.stop"][own]
+        return Family(*found)
+
+    def ids(self, documents: Positions) -> list[bytes]:
+        """The ids of these documents in UTF-8: sorted as bytes, they are sorted as text."""
+        ids = np.empty(len(documents), object)
+        for _, segment, chosen, own in self.split("document", documents):
+            ids[chosen] = np.array([*segment.ids(own), None], object)[:-1]
+        found: list[bytes] = ids.tolist()
+        return found
+
+    def by_id(self, documents: Positions) -> Positions:
+        """Different documents in the order of their ids."""
+        ids = self.ids(documents)
+        return documents[np.array(sorted(range(len(ids)), key=ids.__getitem__), np.intp)]
+
+    def best(self, level: Level, positions: Positions, scores: Scores, n: int) -> Positions:
         """The indices into ``positions`` of the ``n`` best scores, ties by document id, then text order."""
+        if n <= 0:
+            return np.zeros(0, np.intp)
         kept = np.arange(len(scores))
         if len(scores) > n:
-            if n <= 0:
-                return kept[:0]
-            kept = np.flatnonzero(scores >= np.partition(scores, len(scores) - n)[len(scores) - n])
-        at = positions[kept]
-        rank = self.document_rank[self.owner(level)[at]]
-        return kept[np.lexsort((at, rank, -scores[kept]))][:n]
+            least = np.partition(scores, len(scores) - n)[len(scores) - n]
+            kept = np.flatnonzero(scores >= least)
+            if len(kept) > FEW * n:
+                above, tied = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
+                kept = np.concatenate((above, tied[self._first(level, positions[tied], n - len(above))]))
+        order = kept[np.argsort(-scores[kept], kind="stable")]
+        ranked = scores[order]
+        same = np.concatenate(([False], ranked[1:] == ranked[:-1], [False]))
+        tied = np.flatnonzero(same[1:] | same[:-1])
+        if len(tied):
+            some = order[tied]
+            rank = self._ranks(self.owners(level, positions[some], "document"))
+            order[tied] = some[np.lexsort((positions[some], rank, -scores[some]))]
+        return order[:n]
+
+    def _first(self, level: Level, positions: Positions, n: int) -> Positions:
+        """Of equal rows, indices that hold the first ``n``, without looking at every id."""
+        found = []
+        for at, segment, chosen, own in self.split(level, positions):
+            documents = self.owners(level, positions[chosen], "document") - self.begins["document"][at]
+            order = np.lexsort((own, segment.arrays["document.order"][documents]))[:n]
+            found.append(np.arange(len(positions))[chosen][order])
+        return np.concatenate(found)
+
+    def _ranks(self, documents: Positions) -> Positions:
+        """For each document, its place when these are sorted by id."""
+        different, inverse = np.unique(documents, return_inverse=True)
+        rank = np.empty(len(different), np.intp)
+        ids = self.ids(different)
+        rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+        ranks: Positions = rank[inverse]
+        return ranks
 
 
-_COLUMNS: dict[Level, str] = {
-    "document": "v.row, v.row, 0, 0, 0, 0",
-    "parent": "o.row, o.document, o.row, o.start, o.stop, 0",
-    "child": "o.row, o.document, o.parent, o.start, o.stop, o.terms",
-}
-# the rows of one edition that have a vector
-_TABLES: dict[Level, str] = {
-    "document": "document_vectors v WHERE v.edition = ? AND v.row > ? ORDER BY v.row",
-    "parent": "parents o JOIN parent_vectors v ON v.row = o.row WHERE o.edition = ? AND o.row > ? ORDER BY o.row",
-    "child": "children o JOIN child_vectors v ON v.row = o.row WHERE o.edition = ? AND o.row > ? ORDER BY o.row",
-}
-
-
-def _read_level(db: sqlite3.Connection, level: Level, edition: int, after: int) -> LevelRows:
-    rows = db.execute(
-        f"SELECT {_COLUMNS[level]}, v.scale, v.codes FROM {_TABLES[level]}", (edition, after)
-    ).fetchall()
-    numbers = np.array([row[:6] for row in rows], np.int64).reshape(-1, 6)
-    codes = np.frombuffer(b"".join(row[7] for row in rows), np.int8)
-    columns = [np.ascontiguousarray(numbers[:, column]) for column in range(6)]
-    return LevelRows(
-        row=columns[0],
-        document=columns[1],
-        parent=columns[2],
-        start=columns[3],
-        stop=columns[4],
-        terms=columns[5],
-        scale=np.array([row[6] for row in rows], np.float32),
-        codes=codes.reshape(len(rows), -1) if rows else np.zeros((0, 0), np.int8),
-    )
-
-
-def current_change(db: sqlite3.Connection) -> int:
-    """The number of the last committed change; 0 in an empty nest."""
-    row = db.execute("SELECT max(change) FROM changes").fetchone()
-    return row[0] or 0
-
-
-def read_layout(db: sqlite3.Connection, edition: int, known: Layout | None) -> Layout:
-    """The layout of an edition in the state that ``db`` sees, from ``known`` and the log where that suffices.
-
-    Args:
-        db: A connection, reading.
-        edition: Its number.
-        known: A layout of the same edition, or None.
-    """
-    change = current_change(db)
-    if known is not None and known.change == change:
-        return known
-    if known is not None and known.change < change:
-        log = db.execute(
-            "SELECT change, document, added, edition FROM changes WHERE change > ? ORDER BY change LIMIT ?",
-            (known.change, CATCH_UP + 1),
-        ).fetchall()
-        whole = bool(log) and log[0][0] == known.change + 1 and len(log) <= CATCH_UP
-        # an edition that was given rows of documents that were there before has them in the middle
-        if whole and not any(alone == edition for _, _, _, alone in log):
-            return _caught_up(db, edition, known, change, [row for _, row, added, _ in log if not added])
-    levels = {level: _read_level(db, level, edition, 0) for level in LEVELS}
-    return Layout(change, **levels, ids=_ids(db, edition, 0))
-
-
-def _ids(db: sqlite3.Connection, edition: int, after: int) -> NDArray[np.object_]:
-    rows = db.execute(
-        "SELECT d.id FROM document_vectors v JOIN documents d ON d.row = v.row"
-        " WHERE v.edition = ? AND v.row > ? ORDER BY v.row",
-        (edition, after),
-    )
-    return np.array([row[0] for row in rows], object)
-
-
-def _caught_up(
-    db: sqlite3.Connection, edition: int, known: Layout, change: int, removed: list[int]
-) -> Layout:
-    gone = np.array(removed, np.int64)
-    levels: dict[Level, LevelRows] = {}
-    for level in LEVELS:
-        old = known.level(level)
-        new = _read_level(db, level, edition, int(old.row[-1]) if len(old.row) else 0)
-        kept = old.keep(~np.isin(old.document, gone)) if np.isin(old.document, gone).any() else old
-        levels[level] = kept.plus(new)
-    old_documents = known.document.row
-    ids = known.ids[~np.isin(old_documents, gone)]
-    new_ids = _ids(db, edition, int(old_documents[-1]) if len(old_documents) else 0)
-    return Layout(change, **levels, ids=np.concatenate((ids, new_ids)))
+def with_gone(segments: Sequence[Segment], rows: Rows) -> tuple[Positions, ...]:
+    """For each segment, the positions of these documents."""
+    return tuple(np.sort(segment.positions("document", rows)[1]) for segment in segments)

@@ -121,6 +121,7 @@ CREATE TABLE fields (
 );
 CREATE INDEX fields_value ON fields (path, kind, value, document, parent);
 CREATE INDEX fields_document ON fields (document);
+CREATE INDEX fields_parent ON fields (path, parent) WHERE parent > 0;
 
 -- What changed, in order, for caches that catch up: a replaced document is a removed row and an added one.
 -- Only the latest are kept; a cache that is further behind starts anew.
@@ -128,5 +129,6 @@ CREATE TABLE changes (
     change   INTEGER PRIMARY KEY AUTOINCREMENT,
     document INTEGER NOT NULL,       -- documents.row; 0: none in particular
     added    INTEGER NOT NULL,       -- 1 added, 0 removed
-    edition  INTEGER NOT NULL DEFAULT 0 -- the only one that got or lost rows of documents that stay, or 0
+    edition  INTEGER NOT NULL DEFAULT 0, -- the only one that got or lost rows of documents that stay, or 0
+    mark     BLOB NOT NULL DEFAULT (randomblob(8)) -- tells it from the change of this number in a copy
 );

@@ -14,7 +14,7 @@ from typing import Any
 from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
 from nestling.stores import sqlite_editions as editions
 from nestling.stores.base import EditionsChangedError, Entry, Indexed, Place
-from nestling.stores.layout import Layout, read_layout
+from nestling.stores.layouts import Layouts, State
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import (
     MEMORY,
@@ -62,8 +62,8 @@ class SQLiteStore:
         # where the process stands may change later
         self._file = None if self.path == MEMORY else Path(path).absolute()
         self._timeout = timeout
-        # of the live edition and of one more that is asked, by number
-        self._layouts: dict[int, Layout] = {}
+        self._layouts = Layouts(self._file and cache_folder(self._file))
+        self._languages: dict[int, dict[str, int]] = {}
         self._closed = False
         self.meta: Mapping[str, Any] = {}
         self._idle: list[sqlite3.Connection] = []
@@ -121,10 +121,12 @@ class SQLiteStore:
     @contextmanager
     def view(self, edition: int | None = None) -> Iterator[View]:
         """Hold the last committed state, for one thread, until the block ends."""
+        known = self._layouts.known()
         with self._reader() as db:
             schema_of(db, self.path)
             found = editions.read_edition(db, edition, self.path)
-            yield SQLiteView(db, found, lambda reader: self._layout_of(reader, found))
+            nest = str(self.meta["nest"])
+            yield SQLiteView(db, found, State(self._layouts, db, nest, found, known), self._languages)
 
     def reached(self) -> tuple[Edition, ...]:
         """The editions that additions reach, the live one first."""
@@ -236,15 +238,7 @@ class SQLiteStore:
             # SQLite's connections do not survive a fork, and closing them here would hurt the parent's
             self._left_to_parent = (self._idle, self._writer)
             self._begin_process()
-
-    def _layout_of(self, db: sqlite3.Connection, edition: Edition) -> Layout:
-        known = self._layouts.get(edition.number)
-        layout = read_layout(db, edition.number, known)
-        if known is None or known.change < layout.change:
-            # the live one's is held, and beside it that of one other
-            beside = [] if edition.state == "live" else list(self._layouts.items())[:1]
-            self._layouts = {**dict(beside), edition.number: layout}
-        return layout
+            self._layouts.begin_process()
 
     @contextmanager
     def _reader(self) -> Iterator[sqlite3.Connection]:
@@ -324,6 +318,11 @@ class SQLiteStore:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
+
+
+def cache_folder(file: Path) -> Path:
+    """Where what is derived from a nest is kept; it can be deleted at any time."""
+    return file.with_name(f"{file.name}-cache")
 
 
 def _refuse_folder(file: Path, path: str) -> None:

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from nestling.stores.base import Entry, Indexed, mean_vectors
-from nestling.stores.layout import CATCH_UP
 from nestling.stores.quantize import pack
 from nestling.types import Child
 from nestling.view import Vectors
 from nestling.where import fields
+
+# Changes that are kept in the log; what is further behind starts anew. Some 30 bytes each.
+LOGGED = 100_000
 
 _HANGING = (
     *(
@@ -111,7 +113,7 @@ def log_change(db: sqlite3.Connection, document: int, added: bool, edition: int 
     db.execute(
         "INSERT INTO changes (document, added, edition) VALUES (?, ?, ?)", (document, int(added), edition)
     )
-    db.execute("DELETE FROM changes WHERE change <= (SELECT max(change) FROM changes) - ?", (2 * CATCH_UP,))
+    db.execute("DELETE FROM changes WHERE change <= (SELECT max(change) FROM changes) - ?", (LOGGED,))
 
 
 def _insert_fields(db: sqlite3.Connection, document: int, parent: int, metadata: Mapping[str, Any]) -> None:

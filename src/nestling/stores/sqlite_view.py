@@ -6,100 +6,119 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nestling.stores import damage
-from nestling.stores.bm25 import Postings, bm25, idf
-from nestling.stores.filtering import Items, Mask, allowed
-from nestling.stores.layout import Layout, current_change
+from nestling.stores import damage, filtering
+from nestling.stores.bm25 import Word, bm25
+from nestling.stores.dense import candidates, cosines
+from nestling.stores.layout import Layout
+from nestling.stores.layouts import State
 from nestling.stores.quantize import unpack
+from nestling.stores.reading import current_change, numbers
+from nestling.stores.scan import DECIMALS, Question
+from nestling.stores.scope import Scope
+from nestling.stores.segment import CacheDamagedError, Positions
 from nestling.stores.sqlite_editions import edition_sizes, read_editions
 from nestling.stores.sqlite_origin import read_files
 from nestling.types import Child, Document, Level, Parent
 from nestling.view import Edition, Family, Ranked, Rows, Scores, StoredDocument, StoredParent, Terms, Vectors
 from nestling.where import Where
 
-# Scores are rounded to this many decimals, so that equal content ties exactly however it was computed.
-DECIMALS = 6
+Answer = TypeVar("Answer")
 
 
 class SQLiteView:
     """See `nestling.view.View`; made by `SQLiteStore.view`, inside a read transaction."""
 
     def __init__(
-        self, db: sqlite3.Connection, edition: Edition, layout_of: Callable[[sqlite3.Connection], Layout]
+        self, db: sqlite3.Connection, edition: Edition, state: State, languages: dict[int, dict[str, int]]
     ) -> None:
+        """``languages`` holds what `languages` gave last, by change: counting takes longer than a search."""
         self.edition = edition
         self._db = db
-        self._layout_of = layout_of
+        self._state = state
+        self._languages = languages
         self._texts: dict[int, str] = {}
-        self._filters: dict[Where, Mask] = {}
-        self._postings: dict[tuple[tuple[str, ...], ...], list[Postings]] = {}
+        self._question: Question | None = None
+        self._scopes: dict[Where | None, Scope] = {}
+        self._words: dict[tuple[Where | None, tuple[tuple[str, ...], ...]], list[Word]] = {}
         self.change = current_change(db)
 
     @cached_property
     def _layout(self) -> Layout:
-        return self._layout_of(self._db)
+        return self._state.layout()
+
+    def _asked(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer, from another layout where this one turns out to be damaged."""
+        try:
+            return ask()
+        except CacheDamagedError:
+            self._scopes, self._words = {}, {}
+            self.__dict__["_layout"] = self._state.anew()
+            return ask()
 
     def nearest(self, level: Level, vector: Vectors, n: int, where: Where | None) -> Ranked:
         """Scan the int8 codes of the allowed rows, then score the best again by their exact vectors."""
-        rows = self._layout.level(level)
-        positions = self._positions(level, where)
-        if not len(positions) or n < 1:
+        return self._asked(lambda: self._nearest(level, vector, n, where))
+
+    def _nearest(self, level: Level, vector: Vectors, n: int, where: Where | None) -> Ranked:
+        if n < 1 or not self._layout.size(level):
             return Ranked(np.zeros(0, np.int64), np.zeros(0))
-        rough = rows.scan(vector, positions if where is not None else None)
-        kept = _possibly_best(rough, rows.scale[positions], n)
-        positions = positions[kept]
-        scores = self._exact(level, vector, rows.row[positions])
-        best = self._layout.best(level, positions, scores, n)
-        return Ranked(rows.row[positions[best]], scores[best])
+        if self._question is None or self._question.vector is not vector:
+            self._question = Question(vector)
+        positions = candidates(self._layout, level, self._question, n, self._scope(where).positions(level))
+        return self._best(level, positions, self._cosines(level, vector, positions), n)
 
     def match(self, level: Level, terms: Terms, n: int, where: Where | None) -> Ranked:
-        """BM25 from the index's postings, read once for all three levels."""
-        scores = bm25(self._layout, level, self._read_postings(terms))
-        mask = scores > 0
-        if where is not None:
-            mask &= self._mask(level, where)
-        positions = np.flatnonzero(mask)
-        found = np.round(scores[positions], DECIMALS)
-        best = self._layout.best(level, positions, found, n)
-        return Ranked(self._layout.level(level).row[positions[best]], found[best])
+        """BM25 from postings that are read once for all three levels."""
+        return self._asked(lambda: self._match(level, terms, n, where))
+
+    def _match(self, level: Level, terms: Terms, n: int, where: Where | None) -> Ranked:
+        if n < 1:
+            return Ranked(np.zeros(0, np.int64), np.zeros(0))
+        words = self._read(terms, where)
+        positions, scores = bm25(self._layout, level, words, n, self._scope(where).mask(level))
+        return self._best(level, positions, np.round(scores, DECIMALS), n)
+
+    def _best(self, level: Level, positions: Positions, scores: Scores, n: int) -> Ranked:
+        best = self._layout.best(level, positions, scores, n)
+        return Ranked(self._layout.rows(level, positions[best]), scores[best])
 
     def coverage(self, terms: Terms, parents: Rows) -> Scores:
         """The IDF of the terms found in each parent, over that of all of them."""
+        return self._asked(lambda: self._coverage(terms, parents))
+
+    def _coverage(self, terms: Terms, parents: Rows) -> Scores:
         if not terms:
             return np.zeros(len(parents))
-        positions = self._layout.parent.positions(parents)
+        positions = self._layout.positions("parent", parents)
         found = np.zeros(len(positions))
         total = 0.0
-        for posting in self._read_postings(terms):
-            weight = idf(self._layout, "parent", posting)
+        for word in self._read(terms, None):
+            weight = word.idf("parent")
             total += weight
-            found += weight * np.isin(positions, self._layout.child_parent[posting.children])
+            found += weight * word.parents_among(positions)
         share: Scores = np.round(found / total, DECIMALS)
         return share
 
     def similarity(self, vector: Vectors, children: Rows) -> Scores:
         """The cosine of each child, by its exact vector."""
-        return self._exact("child", vector, children)
+        return self._asked(lambda: self._cosines("child", vector, self._layout.positions("child", children)))
 
     def family(self, children: Rows, parents: Rows, documents: Rows, where: Where | None) -> Family:
         """All children of the documents that these rows are in, in the order of ties."""
         layout = self._layout
-        wanted = np.zeros(len(layout.document.row), bool)
-        wanted[layout.document.positions(documents)] = True
-        wanted[layout.parent_document[layout.parent.positions(parents)]] = True
-        wanted[layout.child_document[layout.child.positions(children)]] = True
-        mask = wanted[layout.child_document]
-        if where is not None:
-            mask &= self._mask("child", where)
-        at = np.flatnonzero(mask)
-        at = at[np.argsort(layout.document_rank[layout.child_document[at]], kind="stable")]
-        rows = layout.child
-        return Family(rows.row[at], rows.parent[at], rows.document[at], rows.start[at], rows.stop[at])
+        rows: dict[Level, Rows] = {"child": children, "parent": parents, "document": documents}
+        touched = [
+            layout.owners(level, layout.positions(level, own), "document") for level, own in rows.items()
+        ]
+        own = layout.parents_of(layout.by_id(np.unique(np.concatenate(touched))))
+        allowed = self._scope(where).parents
+        if allowed is not None:
+            own = own[allowed[own]]
+        return layout.family(layout.children_of(own))
 
     def parents(self, rows: Sequence[int]) -> dict[int, StoredParent]:
         """Parents with their documents' title, source and metadata."""
@@ -135,7 +154,13 @@ class SQLiteView:
 
     def languages(self) -> dict[str, int]:
         """Documents per language."""
-        return dict(self._db.execute("SELECT language, count(*) FROM documents GROUP BY 1 ORDER BY 1"))
+        found = self._languages.get(self.change)
+        if found is None:
+            query = "SELECT language, count(*) FROM documents GROUP BY 1 ORDER BY 1"
+            found = dict(self._db.execute(query))
+            self._languages.clear()
+            self._languages[self.change] = found
+        return dict(found)
 
     def known(self, ids: Sequence[str]) -> dict[str, tuple[bytes, str | None]]:
         """Digest and source of the documents that exist."""
@@ -226,9 +251,8 @@ class SQLiteView:
         """Documents by id, filtered by their own metadata."""
         keep = None
         if where is not None:
-            rows = np.array(self._db.execute("SELECT row FROM documents ORDER BY row").fetchall(), np.int64)
-            rows = rows.reshape(-1)
-            keep = set(rows[allowed(Items(self._db, rows), where)].tolist())
+            rows = numbers(self._db, "SELECT json_group_array(row) FROM documents", ())
+            keep = set(rows[filtering.allowed(self._db, filtering.Documents(rows), where)].tolist())
         query = (
             "SELECT row, id, title, source, metadata, language, characters,"
             " (SELECT count(*) FROM parents p WHERE p.document = d.row AND p.edition = :edition),"
@@ -242,7 +266,7 @@ class SQLiteView:
                 yield dict(zip(names, values, strict=True))
 
     def stats(self) -> dict[str, Any]:
-        """Counts, languages, bytes of the file, edition and change number."""
+        """Counts, languages, bytes of the file, edition, change number, and what serves a search."""
         counts = {"documents": self._db.execute("SELECT count(*) FROM documents").fetchone()[0]}
         for name in ("parents", "children"):
             query = f"SELECT count(*) FROM {name} WHERE edition = ?"
@@ -256,56 +280,33 @@ class SQLiteView:
             "bytes": pages * size,
             "edition": self.edition.number,
             "change": self.change,
+            "search": self._state.serving(),
         }
 
     def check(self) -> list[str]:
         """Every damage that can be found by reading."""
         return damage.found(self._db)
 
-    def _exact(self, level: Level, vector: Vectors, rows: Rows) -> Scores:
+    def _cosines(self, level: Level, vector: Vectors, positions: Positions) -> Scores:
+        return cosines(self._layout, level, vector, positions, lambda at: self._exact(level, at))
+
+    def _exact(self, level: Level, positions: Positions) -> Vectors:
+        rows = self._layout.rows(level, positions).tolist()
         query = f"SELECT row, exact FROM {level}_vectors WHERE row IN (SELECT value FROM json_each(?))"
-        values: tuple[object, ...] = (json.dumps(rows.tolist()),)
+        values: tuple[object, ...] = (json.dumps(rows),)
         if level == "document":
             query, values = f"{query} AND edition = ?", (*values, self.edition.number)
         found = dict(self._db.execute(query, values).fetchall())
-        vectors = unpack(found[row] for row in rows.tolist()).astype(np.float64)
-        if not len(vectors):
-            return np.zeros(0)
-        # einsum sums every row in the same order, so that equal rows score equal wherever they stand
-        cosines: Scores = np.round(np.einsum("ij,j->i", vectors, vector.astype(np.float64)), DECIMALS)
-        return cosines
+        return unpack(found[row] for row in rows)
 
-    def _positions(self, level: Level, where: Where | None) -> NDArray[np.intp]:
-        if where is None:
-            return np.arange(len(self._layout.level(level).row))
-        return np.flatnonzero(self._mask(level, where))
+    def _scope(self, where: Where | None) -> Scope:
+        if where not in self._scopes:
+            self._scopes[where] = Scope.of(self._db, self._layout, where)
+        return self._scopes[where]
 
-    def _mask(self, level: Level, where: Where) -> Mask:
-        layout = self._layout
-        if where not in self._filters:
-            items = Items(self._db, layout.document.row, layout.parent.row, layout.parent_document)
-            self._filters[where] = allowed(items, where)
-        mask = self._filters[where]
-        if level == "child":
-            return mask[layout.child_parent]
-        if level == "document":
-            documents = np.zeros(len(layout.document.row), bool)
-            documents[layout.parent_document[mask]] = True
-            return documents
-        return mask
-
-    def _read_postings(self, terms: Terms) -> list[Postings]:
-        key = tuple(terms)
-        if key not in self._postings:
-            self._postings[key] = [Postings.read(self._db, self._layout, forms) for forms in key]
-        return self._postings[key]
-
-
-def _possibly_best(rough: Scores, scale: NDArray[np.float32], n: int) -> NDArray[np.intp]:
-    """Which rows can be among the ``n`` best, given that a score from codes is off by some of its scale."""
-    if len(rough) <= n:
-        return np.arange(len(rough))
-    # rounding moves each part by up to scale/2, evenly: with a unit vector this is six standard deviations
-    error = 6 * scale.astype(np.float64) / np.sqrt(12)
-    lowest = rough - error
-    return np.flatnonzero(rough + error >= np.partition(lowest, len(rough) - n)[len(rough) - n])
+    def _read(self, terms: Terms, where: Where | None) -> list[Word]:
+        key = (where, tuple(terms))
+        if key not in self._words:
+            within = self._scope(where).families
+            self._words[key] = [Word.read(self._layout, forms, within) for forms in key[1]]
+        return self._words[key]

@@ -86,6 +86,19 @@ INSERT INTO new_document_vectors SELECT row, 1, scale, codes, exact FROM documen
 DROP TABLE document_vectors;
 ALTER TABLE new_document_vectors RENAME TO document_vectors;
 
-ALTER TABLE changes ADD COLUMN edition INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX fields_parent ON fields (path, parent) WHERE parent > 0;
+
+CREATE TABLE new_changes (
+    change   INTEGER PRIMARY KEY AUTOINCREMENT,
+    document INTEGER NOT NULL,
+    added    INTEGER NOT NULL,
+    edition  INTEGER NOT NULL DEFAULT 0,
+    mark     BLOB NOT NULL DEFAULT (randomblob(8))
+);
+INSERT INTO new_changes (change, document, added) SELECT change, document, added FROM changes ORDER BY change;
+DELETE FROM sqlite_sequence WHERE name = 'new_changes';
+INSERT INTO sqlite_sequence (name, seq) SELECT 'new_changes', seq FROM sqlite_sequence WHERE name = 'changes';
+DROP TABLE changes;
+ALTER TABLE new_changes RENAME TO changes;
 
 PRAGMA user_version = 2;

@@ -1,0 +1,152 @@
+"""A segment in a file that is mapped into memory, written once and never changed.
+
+::
+
+    arrays, each at a multiple of 64 bytes │ index: JSON │ its length │ its checksum │ magic     8 bytes each
+
+The index gives each array's type, shape, place and checksum. What ends before the magic was not written whole.
+Arrays that are read whole are checked when a process first uses the file; single vectors and postings, which have
+checksums of their own, each time they are read.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xxhash import xxh3_64, xxh3_64_intdigest
+
+from nestling.stores.segment import Array, CacheDamagedError, Segment, postings_sum, row_sums
+from nestling.stores.segment_merging import Pieces
+
+MAGIC = b"NESTSEG1"
+ALIGNED = 64
+# read here and there, and checked where they are read
+_LOOKED_UP = ("document.exact", "parent.exact", "child.exact", "posting.child", "posting.count")
+
+Identity = tuple[int, int, int, int]
+
+
+@dataclass(eq=False)
+class SegmentFile:
+    """An open file: its segment, and what it was when it was mapped."""
+
+    path: Path
+    segment: Segment
+    identity: Identity
+    _sums: Mapping[str, int]
+    _lookups: mmap.mmap
+    _checked: bool = field(default=False)
+
+    def check(self) -> None:
+        """Check, once, all that is not checked where it is read.
+
+        Raises:
+            CacheDamagedError: The file does not hold what was written.
+        """
+        if self._checked:
+            return
+        for name, wanted in self._sums.items():
+            if name not in _LOOKED_UP and xxh3_64_intdigest(self.segment.arrays[name].data) != wanted:
+                raise CacheDamagedError(f"{name} in {self.path} is damaged")
+        self._checked = True
+
+    def forget(self) -> None:
+        """Give back the memory of what was looked up; the system reads it again when it is needed."""
+        if hasattr(self._lookups, "madvise"):
+            self._lookups.madvise(mmap.MADV_DONTNEED)
+
+
+def write(path: Path, arrays: Mapping[str, Pieces]) -> None:
+    """Write a segment's arrays, with the checksums of what is looked up."""
+    index: dict[str, dict[str, Any]] = {}
+    with path.open("wb") as file:
+        for name, pieces in arrays.items():
+            own: list[Array] = []
+            index[name] = _write(file, _summed(pieces(), own) if name.endswith(".exact") else pieces())
+            if own:
+                index[f"{name}_sum"] = _write(file, [np.concatenate(own)])
+        sums = _word_sums(arrays)
+        index["word.sum"] = _write(file, [sums])
+        text = json.dumps(index).encode()
+        file.write(text)
+        file.write(len(text).to_bytes(8, "little") + xxh3_64_intdigest(text).to_bytes(8, "little") + MAGIC)
+
+
+def _summed(pieces: Iterable[Array], sums: list[Array]) -> Iterator[Array]:
+    for piece in pieces:
+        sums.append(row_sums(piece))
+        yield piece
+
+
+def _write(file: Any, pieces: Iterable[Array]) -> dict[str, Any]:
+    file.write(bytes(-file.tell() % ALIGNED))
+    at, rows, digest = file.tell(), 0, xxh3_64()
+    last = None
+    for piece in pieces:
+        last = np.ascontiguousarray(piece)
+        file.write(last.data)
+        digest.update(last.data)
+        rows += len(last)
+    assert last is not None
+    return {"type": last.dtype.str, "shape": [rows, *last.shape[1:]], "at": at, "sum": digest.intdigest()}
+
+
+def _word_sums(arrays: Mapping[str, Pieces]) -> Array:
+    first, child, count = (
+        np.concatenate(list(arrays[name]())) for name in ("word.first", "posting.child", "posting.count")
+    )
+    at = first.tolist()
+    sums = (postings_sum(child[begin:end], count[begin:end]) for begin, end in pairwise(at))
+    return np.fromiter(sums, np.uint64, len(at) - 1)
+
+
+def map_file(path: Path, name: str) -> SegmentFile:
+    """Map a file.
+
+    Raises:
+        CacheDamagedError: It was not written whole, or its index is damaged.
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        if status.st_size < 24:
+            raise CacheDamagedError(f"{path} was not written whole")
+        whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        lookups = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    if hasattr(lookups, "madvise"):
+        lookups.madvise(mmap.MADV_RANDOM)
+    index = _index(path, whole)
+    arrays = {
+        key: np.frombuffer(
+            lookups if key in _LOOKED_UP else whole,
+            np.dtype(entry["type"]),
+            int(np.prod(entry["shape"])),
+            entry["at"],
+        ).reshape(entry["shape"])
+        for key, entry in index.items()
+    }
+    sums = {key: entry["sum"] for key, entry in index.items()}
+    return SegmentFile(path, Segment(arrays, name), identity(status), sums, lookups)
+
+
+def _index(path: Path, data: mmap.mmap) -> dict[str, Any]:
+    tail = data[-24:]
+    length = int.from_bytes(tail[:8], "little")
+    text = data[-24 - length : -24] if length <= len(data) - 24 else b""
+    if tail[16:] != MAGIC or xxh3_64_intdigest(text) != int.from_bytes(tail[8:16], "little"):
+        raise CacheDamagedError(f"{path} was not written whole, or its index is damaged")
+    index: dict[str, Any] = json.loads(text)
+    return index
+
+
+def identity(status: os.stat_result) -> Identity:
+    """What differs once a file was replaced or written to: device, inode, time, size."""
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size

@@ -1,0 +1,239 @@
+"""The layouts that a store holds: in memory while a nest is small, from files beside it once it is large.
+
+Which serves is decided by size alone. Files are only ever a copy: where they are missing, do not fit the nest, are
+damaged or cannot be written, rows are read from the nest, and the answer is the same.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nestling.stores.cache.folder import Folder, Kept
+from nestling.stores.catching_up import NOTHING, catch_up, gone_rows, joinable, parts_of
+from nestling.stores.layout import Layout
+from nestling.stores.reading import Since, current_change, mark_of, segments, since
+from nestling.stores.scan import engine
+from nestling.stores.segment import CacheDamagedError
+from nestling.stores.segment_merging import Part
+from nestling.view import Edition
+
+# Children of an edition from which on it is kept in files.
+FILES_FROM = 5_000
+# Children, or changes, that are caught up with in memory before they go into a file.
+TAIL, CHANGES = 4_096, 1_000
+# Children that are put into a file at once where many are read.
+DRAFT = 65_536
+# Seconds to wait while another process makes the files, which takes half a minute for a million children.
+PATIENCE = 120.0
+# Seconds after which writing is tried again where it failed.
+REFUSED = 60.0
+# Float16 vectors of more children than this are not held in memory, but asked of the nest.
+EXACT = 50_000
+# After so many views the memory of what was looked up in files is given back, where they hold so many bytes.
+VIEWS, LARGE = 32, 2**29
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was known before a state was held, and so is no newer than it."""
+
+    held: Mapping[int, Layout]
+    kept: Kept | None
+
+
+class Layouts:
+    """Gives the layout of any edition and state; of the live edition and of one more the last is held."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """``folder`` is where files are kept, or None where none are."""
+        self._folder = Folder(folder) if folder else None
+        self._held: dict[int, Layout] = {}
+        self._kept: Kept | None = None
+        self._refused = -REFUSED
+        self._views = 0
+        self.begin_process()
+
+    def begin_process(self) -> None:
+        """To be called after a fork, whose child does not share locks."""
+        self._lock = threading.Lock()
+
+    def known(self) -> Known:
+        """To be called before a state is held."""
+        with self._lock:
+            kept = self._folder.look() if self._folder else None
+            if kept is not self._kept:
+                # files that were replaced, damaged or removed are not read from again
+                self._held, self._kept = {}, kept
+            self._views += 1
+            if kept and self._views % VIEWS == 0 and sum(kept.manifest.sizes) > LARGE:
+                kept.forget()
+            return Known(self._held, kept)
+
+    def of(self, db: sqlite3.Connection, nest: str, edition: Edition, known: Known) -> Layout:
+        """The layout of an edition in the state that ``db`` sees.
+
+        Args:
+            db: A connection, reading.
+            nest: The id of the nest.
+            edition: Of which edition.
+            known: From before the state was held.
+        """
+        with self._lock:
+            held = self._held.get(edition.number)
+            if held and held.change == current_change(db):
+                return held
+            asked = _Asked(db, _stamp(nest, edition), edition)
+            best = known.held.get(edition.number) or self._fitting(asked, known.kept)
+            layout = self._next(asked, best, known)
+            if held is None or held.change < layout.change:
+                beside = [] if edition.state == "live" else list(self._held.items())[:1]
+                self._held = {**dict(beside), edition.number: layout}
+            return layout
+
+    def anew(self, db: sqlite3.Connection, nest: str, edition: Edition) -> Layout:
+        """The same after files turned out to be damaged: they are thrown away, and made again."""
+        with self._lock:
+            self._discard()
+        return self.of(db, nest, edition, Known({}, None))
+
+    def serving(self, nest: str, edition: Edition, known: Known) -> dict[str, Any]:
+        """What serves a search now: files or memory, and what compares vectors; nothing is read for it."""
+        kept = known.kept
+        if kept is None or kept.manifest.nest != _stamp(nest, edition):
+            return {"rows": "memory", "products": engine(), "folder": None, "bytes": 0, "change": None}
+        return {
+            "rows": "files",
+            "products": engine(),
+            "folder": str(self._folder.path) if self._folder else None,
+            "bytes": sum(kept.manifest.sizes),
+            "change": kept.manifest.change,
+        }
+
+    def _discard(self) -> None:
+        if self._folder:
+            self._folder.discard()
+        self._held, self._kept = {}, None
+
+    def _fitting(self, asked: _Asked, kept: Kept | None) -> Layout:
+        """The layout of the files, if they are whole and of an earlier state of this nest."""
+        if kept is None or kept.manifest.nest != asked.stamp:
+            return NOTHING
+        if kept.manifest.mark != mark_of(asked.db, kept.manifest.change):
+            return NOTHING
+        try:
+            kept.check()
+        except CacheDamagedError:
+            self._discard()
+            return NOTHING
+        return kept.layout
+
+    def _next(self, asked: _Asked, best: Layout, known: Known) -> Layout:
+        there = since(asked.db, asked.edition.number, best.change)
+        if there.change == best.change:
+            return best
+        if there.anew:
+            best = NOTHING
+        if self._folder and asked.edition.state == "live" and self._worth_a_file(best, there):
+            written = self._written(self._folder, asked, best, there, known)
+            if written:
+                return written
+        return catch_up(asked.db, asked.edition.number, best, there, there.children <= EXACT)
+
+    def _worth_a_file(self, best: Layout, there: Since) -> bool:
+        waiting = there.children + sum(s.count("child") for s in best.segments if not s.name)
+        filed = sum(s.count("child") for s in best.segments if s.name)
+        if there.anew or not filed or self._kept is None:
+            return waiting + filed >= FILES_FROM
+        return waiting >= TAIL or there.change - self._kept.manifest.change >= CHANGES
+
+    def _written(
+        self, folder: Folder, asked: _Asked, best: Layout, there: Since, known: Known
+    ) -> Layout | None:
+        """The layout from files that are brought up to it, or None where that cannot be done now."""
+        if time.monotonic() < self._refused + REFUSED:
+            return None
+        try:
+            # who has nothing would do the same work as who is at it
+            with folder.lock(PATIENCE if there.anew else 0) as locked:
+                if not locked:
+                    return None
+                kept = folder.look()
+                if kept is not None and kept is not known.kept:
+                    # another process has written since
+                    if kept.manifest.change > there.change:
+                        return None
+                    best = self._fitting(asked, kept)
+                    there = since(asked.db, asked.edition.number, best.change)
+                    self._kept = folder.look()
+                if there.change != best.change:
+                    self._kept = _write(folder, asked, best, there)
+                    best = self._kept.layout
+                return best
+        except OSError:
+            self._refused = time.monotonic()
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """An edition in the state that ``db`` sees, with what was known before it was held."""
+
+    layouts: Layouts
+    db: sqlite3.Connection
+    nest: str
+    edition: Edition
+    known: Known
+
+    def layout(self) -> Layout:
+        """Its layout."""
+        return self.layouts.of(self.db, self.nest, self.edition, self.known)
+
+    def anew(self) -> Layout:
+        """Its layout, after files turned out to be damaged."""
+        return self.layouts.anew(self.db, self.nest, self.edition)
+
+    def serving(self) -> dict[str, Any]:
+        """What serves a search of it."""
+        return self.layouts.serving(self.nest, self.edition, self.known)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An edition in a state."""
+
+    db: sqlite3.Connection
+    stamp: str
+    edition: Edition
+
+
+def _stamp(nest: str, edition: Edition) -> str:
+    return f"{nest}/{edition.number}"
+
+
+def _write(folder: Folder, asked: _Asked, best: Layout, there: Since) -> Kept:
+    """Bring files up to a state, and make them the cache; all that is new goes into one."""
+    if there.anew:
+        best = NOTHING
+    gone = np.concatenate((gone_rows(best), there.gone))
+    parts = parts_of(best.segments, gone)
+    filed = sum(bool(part.segment.name) for part in parts)
+    fresh = parts[filed:]
+    for segment in segments(asked.db, asked.edition.number, there, True):
+        fresh.append(Part(segment))
+        loose = [part for part in fresh if not part.segment.name]
+        if sum(part.segment.count("child") for part in loose) >= DRAFT:
+            fresh = [*fresh[: -len(loose)], folder.draft(loose)]
+    parts = [*parts[:filed], *fresh]
+    first = joinable(parts, filed, lambda part: True)
+    last = [folder.draft(parts[first:])] if any(len(part.documents) for part in parts[first:]) else []
+    mark = mark_of(asked.db, there.change)
+    assert mark is not None
+    return folder.keep([*parts[:first], *last], asked.stamp, there.change, mark)

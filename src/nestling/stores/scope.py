@@ -1,0 +1,66 @@
+"""What a filter leaves of a layout, on every level."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from nestling.stores.filtering import Parents, allowed
+from nestling.stores.layout import Layout, Mask
+from nestling.stores.segment import Positions
+from nestling.types import Level
+from nestling.where import Where
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """The parents that a filter leaves, and what belongs to them; ``parents`` is None where nothing is filtered."""
+
+    layout: Layout
+    parents: Mask | None
+
+    @classmethod
+    def of(cls, db: sqlite3.Connection, layout: Layout, where: Where | None) -> Scope:
+        """What is left by a filter; ``db`` sees the state that the layout is of."""
+        if where is None:
+            return cls(layout, None)
+        mask = allowed(db, Parents(layout), where)
+        return cls(layout, mask if layout.alive is None else mask & layout.alive["parent"])
+
+    def positions(self, level: Level) -> Positions | None:
+        """Positions that are left of a level, ascending."""
+        return None if self.parents is None else self._positions[level]
+
+    @cached_property
+    def _positions(self) -> dict[Level, Positions]:
+        assert self.parents is not None
+        parents = np.flatnonzero(self.parents)
+        return {
+            "document": np.unique(self.layout.owners("parent", parents, "document")),
+            "parent": parents,
+            "child": np.sort(self.layout.children_of(parents)),
+        }
+
+    def mask(self, level: Level) -> Mask | None:
+        """For each position of a level, whether it is left."""
+        return None if self.parents is None else self._masks[level]
+
+    @cached_property
+    def _masks(self) -> dict[Level, Mask]:
+        return {level: self._mask(level, at) for level, at in self._positions.items()}
+
+    @cached_property
+    def families(self) -> Mask | None:
+        """For each child, whether it is of a document that anything is left of."""
+        if self.parents is None:
+            return None
+        documents = self._positions["document"]
+        return self._mask("child", self.layout.children_of(self.layout.parents_of(documents)))
+
+    def _mask(self, level: Level, positions: Positions) -> Mask:
+        mask = np.zeros(self.layout.size(level), bool)
+        mask[positions] = True
+        return mask
