@@ -25,8 +25,7 @@ def main(task: str, path: str, seed: int) -> None:
             found = answers_of(view, seed)
             if task == "read":
                 view._state = State(Layouts(None), view._db, "", view.edition, Layouts(None).known())
-                view.__dict__.pop("_layout")
-                view._scopes, view._words = {}, {}
+                view._forget()
                 assert found == answers_of(view, seed)
                 print(view.change, flush=True)
 

@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -27,48 +26,50 @@ B = 0.75
 SPARSE = 0.1
 
 
+# For each segment that holds a word: its number, the rows that do, ascending, and how often each does.
+Hits = list[tuple[int, Array, Array]]
+
+
 @dataclass(frozen=True, eq=False)
 class Word:
     """Where one query word occurs in a layout.
 
     Attributes:
         layout: The rows.
-        found: For each segment that holds it: its number, the children, ascending, and how often each does.
-        holding: How many rows of each level of the whole layout hold it.
+        children: The children that hold it, those that are gone too.
+        holding: How many rows of each level hold it that are not gone.
     """
 
     layout: Layout
-    found: Sequence[tuple[int, Array, Array]]
+    children: Hits
     holding: Mapping[Level, int]
 
     @classmethod
-    def read(cls, layout: Layout, forms: tuple[str, ...], within: Mask | None = None) -> Word:
-        """A word in all its forms together; with ``within``, only at these children, who are whole documents'."""
-        found, holding = [], Counter[Level]()
-        kept = layout.alive["child"] if layout.alive is not None else None
-        if within is not None:
-            kept = within if kept is None else kept & within
+    def read(cls, layout: Layout, forms: tuple[str, ...]) -> Word:
+        """A word in all its forms together."""
+        children, holding = [], Counter[Level]()
         for at, segment in enumerate(layout.segments):
             begin, end = layout.begins["child"][at : at + 2]
             gone = None if layout.alive is None else ~layout.alive["child"][begin:end]
             child, count = _postings(segment, forms, gone, holding)
-            if kept is not None and len(child):
-                some = kept[begin:end][child]
-                child, count = child[some], count[some]
             if len(child):
-                found.append((at, child, count))
-        return cls(layout, found, holding)
+                children.append((at, child, count))
+        return cls(layout, children, holding)
 
-    @cached_property
-    def levels(self) -> dict[Level, list[tuple[int, Array, Array]]]:
-        """What was found of it, for the rows of each level."""
-        every: dict[Level, list[tuple[int, Array, Array]]] = {level: [] for level in LEVELS}
-        for at, child, count in self.found:
-            segment = self.layout.segments[at]
-            parents = _above(segment, "child.parent", child, count)
-            every["child"].append((at, child, count))
-            every["parent"].append((at, *parents))
-            every["document"].append((at, *_above(segment, "parent.document", *parents)))
+    def hits(self, within: Mask | None) -> dict[Level, Hits]:
+        """Rows of each level that hold it; with ``within``, only of these children, who are whole documents'."""
+        every: dict[Level, Hits] = {level: [] for level in LEVELS}
+        for at, child, count in self.children:
+            if within is not None:
+                begin, end = self.layout.begins["child"][at : at + 2]
+                kept = within[begin:end].take(child)
+                child, count = child[kept], count[kept]
+            if len(child):
+                segment = self.layout.segments[at]
+                parents = _above(segment, "child.parent", child, count)
+                every["child"].append((at, child, count))
+                every["parent"].append((at, *parents))
+                every["document"].append((at, *_above(segment, "parent.document", *parents)))
         return every
 
     def idf(self, level: Level) -> float:
@@ -76,16 +77,28 @@ class Word:
         total, holding = self.layout.counts[level], self.holding[level]
         return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
 
-    def parents_among(self, positions: Positions) -> Mask:
+    def among(self, parents: Positions) -> Mask:
         """Which of these parents hold it."""
-        held = np.zeros(len(positions), bool)
-        for at, own, _ in self.levels["parent"]:
-            begin, end = self.layout.begins["parent"][at : at + 2]
-            inside = np.flatnonzero((positions >= begin) & (positions < end))
-            wanted = positions[inside] - begin
-            place = np.minimum(np.searchsorted(own, wanted), len(own) - 1)
-            held[inside] = own[place] == wanted
+        held = np.zeros(len(parents), bool)
+        found = {at: child for at, child, _ in self.children}
+        for at, segment, chosen, own in self.layout.split("parent", parents):
+            if at in found:
+                first, last = np.searchsorted(found[at], np.stack(segment.below("parent", own)))
+                held[chosen] = last > first
         return held
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """The words of a question, and where they are found under a filter."""
+
+    words: Sequence[Word]
+    hits: Sequence[Mapping[Level, Hits]]
+
+    @classmethod
+    def of(cls, words: Sequence[Word], within: Mask | None) -> Matched:
+        """The words, only in these children, which are whole documents'; in all that are not gone where None."""
+        return cls(words, [word.hits(within) for word in words])
 
 
 def _above(segment: Segment, owners: str, own: Array, count: Array) -> tuple[Array, Array]:
@@ -133,34 +146,35 @@ def _different(owner: Array) -> int:
 
 
 def bm25(
-    layout: Layout, level: Level, words: Sequence[Word], n: int, allowed: Mask | None
+    layout: Layout, level: Level, matched: Matched, n: int, allowed: Mask | None
 ) -> tuple[Positions, Scores]:
     """The BM25 of rows of a level that hold any of the words.
 
     Args:
         layout: The rows.
         level: Of which level.
-        words: As they were read.
+        matched: The words.
         n: The length of the list that is made of them; at least 1.
         allowed: For each row whether it may be in it; all may where None.
 
     Returns:
         Positions, ascending, and scores, of at least those that can belong to the list.
     """
-    hits = [_weighed(layout, level, word, allowed) for word in words]
-    met = sum(len(positions) for positions, _ in hits)
-    if met <= SPARSE * layout.size(level):
-        positions, inverse = np.unique(
-            _joined([positions for positions, _ in hits], np.intp), return_inverse=True
-        )
-        weights = _joined([weighed for _, weighed in hits], np.float64)
+    found = [
+        _weighed(layout, level, word.idf(level), hits[level], allowed)
+        for word, hits in zip(matched.words, matched.hits, strict=True)
+    ]
+    if sum(len(positions) for positions, _ in found) <= SPARSE * layout.size(level):
+        every = _joined([positions for positions, _ in found], np.intp)
+        positions, inverse = np.unique(every, return_inverse=True)
+        weights = _joined([weights for _, weights in found], np.float64)
         return positions, np.bincount(inverse, weights, len(positions)).astype(np.float64)
     scores = np.zeros(layout.size(level))
-    for positions, weighed in hits:
-        scores[positions] += weighed
+    for positions, weights in found:
+        scores[positions] += weights
     # a little less, since what is rounded alike is tied
-    least = best_at_least(scores, n) - 10.0**-DECIMALS
-    positions = np.flatnonzero(scores >= least) if least > 0 else np.flatnonzero(scores)
+    least = max(best_at_least(scores, n) - 10.0**-DECIMALS, np.finfo(np.float64).tiny)
+    positions = np.flatnonzero(scores >= least).astype(np.intp)
     return positions, scores[positions]
 
 
@@ -168,14 +182,16 @@ def _joined(arrays: Sequence[Array], kind: type) -> Array:
     return np.concatenate([np.zeros(0, kind), *arrays])
 
 
-def _weighed(layout: Layout, level: Level, word: Word, allowed: Mask | None) -> tuple[Positions, Scores]:
-    factor, places, weights = word.idf(level) * (K1 + 1), [], []
-    for at, own, count in word.levels[level]:
+def _weighed(
+    layout: Layout, level: Level, idf: float, hits: Hits, allowed: Mask | None
+) -> tuple[Positions, Scores]:
+    places, weights = [], []
+    for at, own, count in hits:
         begin, end = layout.begins[level][at : at + 2]
         if allowed is not None:
-            kept = allowed[begin:end][own]
+            kept = allowed[begin:end].take(own)
             own, count = own[kept], count[kept]
-        saturation = K1 * (1 - B) + K1 * B * layout.lengths[level][at][own]
+        saturation = K1 * (1 - B) + K1 * B * layout.lengths[level][at].take(own)
         places.append(own + np.intp(begin))
-        weights.append(factor * count / (count + saturation))
+        weights.append(idf * (K1 + 1) * count / (count + saturation))
     return _joined(places, np.intp), _joined(weights, np.float64)

@@ -1,77 +1,106 @@
-"""The nearest rows of a layout: a scan of codes, then exact scores of all that can belong to the list."""
+"""The nearest rows of a layout: approximate cosines, then exact ones of all rows that can belong to the list.
+
+Children's codes are scanned. A parent's and a document's vector is the normalised sum of its children's, so its
+cosine is their sum, weighed: it is not scanned for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from nestling.stores.layout import Layout
+from nestling.stores.layout import Layout, Mask
 from nestling.stores.scan import DECIMALS, Question, Rough, best_at_least
+from nestling.stores.scope import Scope
 from nestling.stores.segment import Positions
 from nestling.types import Level
 from nestling.view import Scores, Vectors
 
-# Up to this share of a level's rows, codes are gathered from where they stand; above it all are scanned.
+# Up to this share of the children, codes are gathered from where they stand; above it all are scanned.
 GATHERED = 0.3
 
 
-def candidates(
-    layout: Layout, level: Level, question: Question, n: int, allowed: Positions | None
-) -> Positions:
-    """Positions of all rows that can be among the ``n`` nearest.
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A question and the rows of a layout that it may find, with their approximate cosines."""
 
-    Args:
-        layout: The rows.
-        level: Of which level.
-        question: What they are compared with.
-        n: The length of the list; at least 1.
-        allowed: The positions to choose from, ascending; all that are not removed where None.
-    """
-    size = layout.size(level)
-    if allowed is not None and len(allowed) <= n:
-        return allowed
-    if allowed is not None and len(allowed) <= GATHERED * size:
-        rough, scale = _of_some(layout, level, question, allowed)
-        return allowed[_possible(rough, scale, question, n)]
-    alive = layout.alive[level] if layout.alive is not None else None
-    if allowed is not None:
-        alive = np.zeros(size, bool)
-        alive[allowed] = True
-    rough = _of_all(layout, level, question)
-    if alive is not None:
-        rough[~alive] = -np.inf
-    largest = max((float(s.arrays[f"{level}.scale"].max()) for s in layout.segments), default=0.0)
-    # twice the error of the least exact row, first: so only few rows are looked at closely
-    margin = 2 * question.error(np.array([largest], np.float32))[0]
-    near = np.flatnonzero(rough >= best_at_least(rough, n) - margin)
-    near = near[np.isfinite(rough[near])]
-    return near[_possible(rough[near], layout.take(level, "scale", near), question, n)]
+    layout: Layout
+    question: Question
+    scope: Scope
 
+    @cached_property
+    def _all(self) -> dict[Level, Rough]:
+        """Of all positions."""
+        child = np.empty(self.layout.size("child"), np.float32)
+        parents, documents = [], []
+        begins = self.layout.begins["child"]
+        for segment, begin, end in zip(self.layout.segments, begins, begins[1:], strict=False):
+            arrays = segment.arrays
+            self.question.compare(arrays["child.codes"], arrays["child.scale"], child[begin:end])
+            of_parents = np.bincount(arrays["child.parent"], child[begin:end], segment.count("parent"))
+            of_documents = np.bincount(arrays["parent.document"], of_parents, segment.count("document"))
+            parents.append((of_parents * arrays["parent.weight"]).astype(np.float32))
+            documents.append((of_documents * arrays["document.weight"]).astype(np.float32))
+        return {"child": child, "parent": np.concatenate(parents), "document": np.concatenate(documents)}
 
-def _of_all(layout: Layout, level: Level, question: Question) -> Rough:
-    rough = np.empty(layout.size(level), np.float32)
-    begins = layout.begins[level]
-    for segment, begin, end in zip(layout.segments, begins, begins[1:], strict=False):
-        arrays = segment.arrays
-        question.compare(arrays[f"{level}.codes"], arrays[f"{level}.scale"], rough[begin:end])
-    return rough
+    @cached_property
+    def _some(self) -> dict[Level, Rough]:
+        """Of all rows of the documents that anything is left of."""
+        layout, families = self.layout, self.scope.families
+        children = families["child"]
+        rough = np.empty(len(children), np.float32)
+        self.question.compare(
+            layout.take("child", "codes", children), layout.take("child", "scale", children), rough
+        )
+        found: dict[Level, Rough] = {"child": rough}
+        sums: Scores = rough.astype(np.float64)
+        for level, below in (("parent", "child"), ("document", "parent")):
+            positions = families[level]  # type: ignore[index]
+            owner = layout.owners(below, families[below], level)  # type: ignore[arg-type, index]
+            sums = np.bincount(np.searchsorted(positions, owner), sums, len(positions)).astype(np.float64)
+            found[level] = (sums * layout.take(level, "weight", positions)).astype(np.float32)  # type: ignore
+        return found
 
+    def candidates(self, level: Level, n: int) -> Positions:
+        """Positions of all rows of a level that can be among the ``n`` nearest, which is at least 1."""
+        allowed = self.scope.positions(level)
+        if allowed is None:
+            return self._best_of_all(
+                level, n, None if self.layout.alive is None else self.layout.alive[level]
+            )
+        if len(allowed) <= n:
+            return allowed
+        families = self.scope.families["child"]
+        if len(families) > GATHERED * self.layout.size("child"):
+            return self._best_of_all(level, n, self.scope.mask(level))
+        rough = self._some[level][np.searchsorted(self.scope.families[level], allowed)]
+        return allowed[self._possible(rough, self.layout.take(level, "scale", allowed), n)]
 
-def _of_some(layout: Layout, level: Level, question: Question, at: Positions) -> tuple[Rough, Rough]:
-    scale = layout.take(level, "scale", at)
-    rough = np.empty(len(at), np.float32)
-    question.compare(layout.take(level, "codes", at), scale, rough)
-    return rough, scale
+    def _best_of_all(self, level: Level, n: int, left: Mask | None) -> Positions:
+        rough, coarse = self._all[level], self.layout.coarse[level]
+        if left is not None or len(coarse):
+            rough = rough.copy()
+            rough[coarse] = -np.inf
+        if left is not None:
+            rough[~left] = -np.inf
+            coarse = coarse[left[coarse]]
+        # twice the error of the coarsest row, first: so only few rows are looked at closely
+        margin = 2 * self.question.error(np.array([self.layout.coarsest[level]], np.float32))[0]
+        near = np.flatnonzero(rough >= best_at_least(rough, n) - margin)
+        near = near[rough[near] > -np.inf]
+        fine = near[self._possible(rough[near], self.layout.take(level, "scale", near), n)]
+        return fine if not len(coarse) else np.sort(np.concatenate((fine, coarse)))
 
-
-def _possible(rough: Rough, scale: Rough, question: Question, n: int) -> Positions:
-    """Which of these rows can be among the ``n`` best, given how far off each can be."""
-    if len(rough) <= n:
-        return np.arange(len(rough))
-    error = question.error(scale)
-    lowest = rough - error
-    return np.flatnonzero(rough + error >= np.partition(lowest, len(rough) - n)[len(rough) - n])
+    def _possible(self, rough: Rough, scale: Rough, n: int) -> Positions:
+        """Which of these rows can be among the ``n`` best, given how far off each can be."""
+        if len(rough) <= n:
+            return np.arange(len(rough))
+        error = self.question.error(scale)
+        lowest = rough - error
+        return np.flatnonzero(rough + error >= np.partition(lowest, len(rough) - n)[len(rough) - n])
 
 
 def cosines(

@@ -18,6 +18,8 @@ from nestling.types import LEVELS, Level
 from nestling.view import Family, Rows, Scores
 
 Mask = NDArray[np.bool_]
+# The step of a child's codes is no larger. That of a sum is, where children almost cancel out: such rows are few.
+COARSE = 1 / 127 + 1e-6
 # Up to so many times a list's length, equal rows are sorted by their ids themselves.
 FEW = 4
 
@@ -76,6 +78,27 @@ class Layout:
         return total
 
     @cached_property
+    def coarse(self) -> dict[Level, Positions]:
+        """For each level, positions of rows whose approximate cosines say little."""
+        return {level: self._where_coarse(level) for level in LEVELS}
+
+    def _where_coarse(self, level: Level) -> Positions:
+        found = [np.zeros(0, np.intp)]
+        for begin, segment in zip(self.begins[level], self.segments, strict=False):
+            found.append(np.flatnonzero(segment.arrays[f"{level}.scale"] > COARSE) + begin)
+        return np.concatenate(found)
+
+    @cached_property
+    def coarsest(self) -> dict[Level, float]:
+        """For each level, the largest step of the other rows."""
+        largest: dict[Level, float] = dict.fromkeys(LEVELS, 0.0)
+        for level in LEVELS:
+            for segment in self.segments:
+                scale = segment.arrays[f"{level}.scale"]
+                largest[level] = max(largest[level], float(scale[scale <= COARSE].max(initial=0)))
+        return largest
+
+    @cached_property
     def lengths(self) -> dict[Level, list[Scores]]:
         """For each level and segment, how many terms each row holds, over the average of the level."""
         return {
@@ -103,11 +126,12 @@ class Layout:
         """The values of an array at these positions."""
         parts = list(self.split(level, positions))
         if len(parts) == 1:
-            return parts[0][1].arrays[f"{level}.{field}"][parts[0][3]]
+            # much faster than indexing where a row is a vector
+            return parts[0][1].arrays[f"{level}.{field}"].take(parts[0][3], axis=0)
         first = self.segments[0].arrays[f"{level}.{field}"] if self.segments else np.zeros(0)
         out = np.empty((len(positions), *first.shape[1:]), first.dtype)
         for _, segment, chosen, own in parts:
-            out[chosen] = segment.arrays[f"{level}.{field}"][own]
+            out[chosen] = segment.arrays[f"{level}.{field}"].take(own, axis=0)
         return out
 
     def rows(self, level: Level, positions: Positions) -> Rows:

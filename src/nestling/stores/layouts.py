@@ -38,7 +38,7 @@ REFUSED = 60.0
 # Float16 vectors of more children than this are not held in memory, but asked of the nest.
 EXACT = 50_000
 # After so many views the memory of what was looked up in files is given back, where they hold so many bytes.
-VIEWS, LARGE = 32, 2**29
+VIEWS, LARGE = 4, 2**29
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,13 +123,12 @@ def _segment(
 ) -> Iterator[Segment]:
     span = (edition, children[0].parent, children[-1].parent)
     parents = db.execute(
-        f"SELECT p.row, p.document, v.scale, v.codes, {_exact(exact)} FROM parents p"
-        " JOIN parent_vectors v ON v.row = p.row"
+        f"SELECT p.row, p.document, {_exact(exact)} FROM parents p JOIN parent_vectors v ON v.row = p.row"
         " WHERE p.edition = ? AND p.row BETWEEN ? AND ? ORDER BY p.row",
         span,
     ).fetchall()
     documents = db.execute(
-        f"SELECT d.row, d.id, v.scale, v.codes, {_exact(exact)} FROM documents d"
+        f"SELECT d.row, d.id, {_exact(exact)} FROM documents d"
         " JOIN document_vectors v ON v.row = d.row AND v.edition = ?"
         " WHERE d.row IN (SELECT document FROM parents WHERE edition = ? AND row BETWEEN ? AND ?) ORDER BY d.row",
         (edition, *span),

@@ -15,7 +15,7 @@ Rough = NDArray[np.float32]
 Codes = NDArray[np.int8]
 # Rows at once, so that what is made of them stays in the processor's cache: of numpy's float32 copy, and of
 # numkong's products.
-BLOCK, SIMD_BLOCK = 512, 8192
+BLOCK, SIMD_BLOCK = 512, 32_768
 # Rounding moves each part of a vector by up to half a step, evenly; of a unit vector's product that is a standard
 # deviation of step / sqrt(12). Six of them are not exceeded.
 DEVIATIONS = 6 / np.sqrt(12)

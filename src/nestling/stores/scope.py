@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,14 +36,21 @@ class Scope:
         return None if self.parents is None else self._positions[level]
 
     @cached_property
-    def _positions(self) -> dict[Level, Positions]:
+    def _positions(self) -> Mapping[Level, Positions]:
         assert self.parents is not None
         parents = np.flatnonzero(self.parents)
         return {
             "document": np.unique(self.layout.owners("parent", parents, "document")),
             "parent": parents,
-            "child": np.sort(self.layout.children_of(parents)),
+            "child": self.layout.children_of(parents),
         }
+
+    @cached_property
+    def families(self) -> Mapping[Level, Positions]:
+        """Positions of all rows of the documents that anything is left of, ascending; only where it is filtered."""
+        documents = self._positions["document"]
+        parents = np.sort(self.layout.parents_of(documents))
+        return {"document": documents, "parent": parents, "child": self.layout.children_of(parents)}
 
     def mask(self, level: Level) -> Mask | None:
         """For each position of a level, whether it is left."""
@@ -53,12 +61,9 @@ class Scope:
         return {level: self._mask(level, at) for level, at in self._positions.items()}
 
     @cached_property
-    def families(self) -> Mask | None:
+    def family_children(self) -> Mask | None:
         """For each child, whether it is of a document that anything is left of."""
-        if self.parents is None:
-            return None
-        documents = self._positions["document"]
-        return self._mask("child", self.layout.children_of(self.layout.parents_of(documents)))
+        return None if self.parents is None else self._mask("child", self.families["child"])
 
     def _mask(self, level: Level, positions: Positions) -> Mask:
         mask = np.zeros(self.layout.size(level), bool)

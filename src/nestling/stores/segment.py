@@ -7,7 +7,9 @@ of a parent together, in text order.
 ============================  ========================================================================
 ``LEVEL.row``                 row numbers, ascending
 ``LEVEL.terms``               how many terms each holds; a parent's and a document's are its children's
-``LEVEL.scale``, ``.codes``   int8 vectors, for the scan
+``child.codes``               int8 vectors, for the scan: times ``child.scale`` they are near the unit vector
+``LEVEL.scale``               how far off a row's approximate cosine can be: the steps that its codes are in
+``LEVEL.weight``              not of children: a row's cosine is the sum of its children's, times this
 ``LEVEL.exact``               float16 vectors, for the score; left out where the nest is asked instead
 ``document.id``, ``.id_at``   ids in UTF-8, one after the other, and where each begins
 ``document.order``            the place of each when all are sorted by id

@@ -16,8 +16,6 @@ class DocumentRow(NamedTuple):
 
     row: int
     id: str
-    scale: float
-    codes: bytes
     exact: bytes | None
 
 
@@ -26,8 +24,6 @@ class ParentRow(NamedTuple):
 
     row: int
     document: int
-    scale: float
-    codes: bytes
     exact: bytes | None
 
 
@@ -71,10 +67,12 @@ def segment(
         "child.start": np.array([row.start for row in children], np.uint32),
         "child.stop": np.array([row.stop for row in children], np.uint32),
         **named([row.id.encode() for row in documents]),
-        **_vectors("document", documents),
-        **_vectors("parent", parents),
-        **_vectors("child", children),
+        **_codes(children, child_parent, owner),
     }
+    if children[0].exact is not None:
+        for level, rows in (("document", documents), ("parent", parents), ("child", children)):
+            exact = np.frombuffer(b"".join(row.exact or b"" for row in rows), "<f2")
+            arrays[f"{level}.exact"] = exact.reshape(len(rows), -1)
     return Segment(arrays | _words([row.terms for row in children], child_parent, owner))
 
 
@@ -106,15 +104,24 @@ def _order(ids: list[bytes]) -> Array:
     return order
 
 
-def _vectors(level: str, rows: Sequence[DocumentRow | ParentRow | ChildRow]) -> dict[str, Array]:
-    codes = np.frombuffer(b"".join(row.codes for row in rows), np.int8).reshape(len(rows), -1)
-    arrays: dict[str, Array] = {
-        f"{level}.scale": np.array([row.scale for row in rows], np.float32),
-        f"{level}.codes": codes,
-    }
-    if rows[0].exact is not None:
-        exact = np.frombuffer(b"".join(row.exact or b"" for row in rows), "<f2")
-        arrays[f"{level}.exact"] = exact.reshape(codes.shape)
+def _codes(children: Sequence[ChildRow], child_parent: Array, parent_document: Array) -> dict[str, Array]:
+    """Codes of children, and how much each child's cosine counts in those of its parent and document.
+
+    Their vectors are the normalised sums of their children's, so their cosines are sums too, over the sum's length.
+    """
+    codes = np.frombuffer(b"".join(row.codes for row in children), np.int8).reshape(len(children), -1)
+    scale = np.array([row.scale for row in children], np.float32)
+    arrays: dict[str, Array] = {"child.codes": codes, "child.scale": scale}
+    sums, squares = codes * scale[:, None], np.square(scale, dtype=np.float64)
+    for level, owner in (("parent", child_parent), ("document", parent_document)):
+        first = np.flatnonzero(np.diff(owner, prepend=-1))
+        sums = np.add.reduceat(sums, first, axis=0)[np.argsort(owner[first])]
+        squares = np.bincount(owner, squares)
+        length = np.linalg.norm(sums, axis=1)
+        with np.errstate(divide="ignore"):
+            arrays[f"{level}.weight"] = np.where(length > 0, 1 / length, 0).astype(np.float32)
+            # of a sum that is nothing, nothing is known
+            arrays[f"{level}.scale"] = (np.sqrt(squares) / length).astype(np.float32)
     return arrays
 
 

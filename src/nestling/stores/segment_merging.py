@@ -21,6 +21,12 @@ from nestling.types import Level
 # Rows copied at once.
 SLAB = 8192
 
+_COPIED: dict[Level, tuple[str, ...]] = {
+    "document": ("row", "terms", "scale", "weight"),
+    "parent": ("row", "terms", "scale", "weight"),
+    "child": ("row", "terms", "scale", "codes", "start", "stop"),
+}
+
 Pieces = Callable[[], Iterable[Array]]
 
 
@@ -82,14 +88,10 @@ def merged(parts: Sequence[Part]) -> Mapping[str, Pieces]:
     """The arrays of one segment of several, each in pieces; their rows must follow each other."""
     found: dict[str, Pieces] = {}
     exact = all("child.exact" in part.segment.arrays for part in parts)
-    for level in ("parent", "child"):
-        for field in ("row", "terms", "scale", "codes", *(["exact"] if exact else [])):
-            found[f"{level}.{field}"] = _one_after_the_other(parts, f"{level}.{field}")
-    for name in ("child.start", "child.stop"):
-        found[name] = _one_after_the_other(parts, name)
     documents = _Documents(parts)
-    for field in ("row", "terms", "scale", "codes", *(["exact"] if exact else [])):
-        found[f"document.{field}"] = documents.slabs(f"document.{field}")
+    for level, fields in _COPIED.items():
+        for name in (f"{level}.{field}" for field in (*fields, *(["exact"] if exact else []))):
+            found[name] = documents.slabs(name) if level == "document" else _one_after_the_other(parts, name)
     owners = documents.named() | documents.owners() | _children(parts) | _words(parts)
     return found | {name: _whole(array) for name, array in owners.items()}
 

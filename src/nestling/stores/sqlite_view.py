@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nestling.stores import damage, filtering
-from nestling.stores.bm25 import Word, bm25
-from nestling.stores.dense import candidates, cosines
+from nestling.stores.bm25 import Matched, Word, bm25
+from nestling.stores.dense import Compared, cosines
 from nestling.stores.layout import Layout
 from nestling.stores.layouts import State
 from nestling.stores.quantize import unpack
@@ -41,10 +41,16 @@ class SQLiteView:
         self._state = state
         self._languages = languages
         self._texts: dict[int, str] = {}
-        self._question: Question | None = None
-        self._scopes: dict[Where | None, Scope] = {}
-        self._words: dict[tuple[Where | None, tuple[tuple[str, ...], ...]], list[Word]] = {}
         self.change = current_change(db)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what was worked out from the layout."""
+        self.__dict__.pop("_layout", None)
+        self._scopes: dict[Where | None, Scope] = {}
+        self._words: dict[tuple[tuple[str, ...], ...], list[Word]] = {}
+        self._matches: dict[tuple[tuple[tuple[str, ...], ...], Where | None], Matched] = {}
+        self._last: tuple[Compared, Where | None] | None = None
 
     @cached_property
     def _layout(self) -> Layout:
@@ -55,7 +61,7 @@ class SQLiteView:
         try:
             return ask()
         except CacheDamagedError:
-            self._scopes, self._words = {}, {}
+            self._forget()
             self.__dict__["_layout"] = self._state.anew()
             return ask()
 
@@ -66,10 +72,15 @@ class SQLiteView:
     def _nearest(self, level: Level, vector: Vectors, n: int, where: Where | None) -> Ranked:
         if n < 1 or not self._layout.size(level):
             return Ranked(np.zeros(0, np.int64), np.zeros(0))
-        if self._question is None or self._question.vector is not vector:
-            self._question = Question(vector)
-        positions = candidates(self._layout, level, self._question, n, self._scope(where).positions(level))
+        positions = self._compared(vector, where).candidates(level, n)
         return self._best(level, positions, self._cosines(level, vector, positions), n)
+
+    def _compared(self, vector: Vectors, where: Where | None) -> Compared:
+        # all levels of a question are asked for one after the other
+        last = self._last
+        if last is None or last[1] != where or last[0].question.vector is not vector:
+            last = self._last = Compared(self._layout, Question(vector), self._scope(where)), where
+        return last[0]
 
     def match(self, level: Level, terms: Terms, n: int, where: Where | None) -> Ranked:
         """BM25 from postings that are read once for all three levels."""
@@ -78,8 +89,8 @@ class SQLiteView:
     def _match(self, level: Level, terms: Terms, n: int, where: Where | None) -> Ranked:
         if n < 1:
             return Ranked(np.zeros(0, np.int64), np.zeros(0))
-        words = self._read(terms, where)
-        positions, scores = bm25(self._layout, level, words, n, self._scope(where).mask(level))
+        matched = self._matched(terms, where)
+        positions, scores = bm25(self._layout, level, matched, n, self._scope(where).mask(level))
         return self._best(level, positions, np.round(scores, DECIMALS), n)
 
     def _best(self, level: Level, positions: Positions, scores: Scores, n: int) -> Ranked:
@@ -96,10 +107,10 @@ class SQLiteView:
         positions = self._layout.positions("parent", parents)
         found = np.zeros(len(positions))
         total = 0.0
-        for word in self._read(terms, None):
+        for word in self._read(terms):
             weight = word.idf("parent")
             total += weight
-            found += weight * word.parents_among(positions)
+            found += weight * word.among(positions)
         share: Scores = np.round(found / total, DECIMALS)
         return share
 
@@ -304,9 +315,17 @@ class SQLiteView:
             self._scopes[where] = Scope.of(self._db, self._layout, where)
         return self._scopes[where]
 
-    def _read(self, terms: Terms, where: Where | None) -> list[Word]:
-        key = (where, tuple(terms))
+    def _read(self, terms: Terms) -> list[Word]:
+        key = tuple(terms)
         if key not in self._words:
-            within = self._scope(where).families
-            self._words[key] = [Word.read(self._layout, forms, within) for forms in key[1]]
+            self._words[key] = [Word.read(self._layout, forms) for forms in key]
         return self._words[key]
+
+    def _matched(self, terms: Terms, where: Where | None) -> Matched:
+        key = (tuple(terms), where)
+        if key not in self._matches:
+            alive, within = self._layout.alive, self._scope(where).family_children
+            if alive is not None:
+                within = alive["child"] if within is None else within & alive["child"]
+            self._matches[key] = Matched.of(self._read(terms), within)
+        return self._matches[key]
