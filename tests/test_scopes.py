@@ -91,7 +91,7 @@ deeds = st.one_of(
         Deed,
         st.just("sync"),
         st.dictionaries(
-            st.sampled_from(("x.md", "h.md", "«user=eve»x.md", "«tenant=globex»h.md")),
+            st.sampled_from(("x.md", "h.md", "«user=eve»x.md", "«tenant=globex»h.md", "cards.jsonl")),
             st.sampled_from(TEXTS),
         ),
     ),
