@@ -1,7 +1,7 @@
 """What a scope costs: searches in scopes of several sizes beside the whole nest, and additions.
 
-``python benchmarks/scopes.py``. The text is Python's own reference, cut up and mixed; vectors are hashed words of 384
-dimensions. Times are of the processor, medians; ``--documents`` of about four children each.
+``python benchmarks/scopes.py``. The text is Python's own reference, cut up and mixed; vectors are hashed words of
+384 dimensions. Times are of the processor, medians; ``--documents`` of about four children each.
 """
 
 from __future__ import annotations

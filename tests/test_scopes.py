@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nestling
@@ -136,10 +139,11 @@ class Worlds:
             assert seen(self.nest.scope(tenant=tenant)) == seen(alone)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.one_of(st.tuples(st.sampled_from(TENANTS), deeds), owned), min_size=2, max_size=8))
-def test_tenants_do_not_know_of_each_other(steps: list[Any]) -> None:
-    """Whatever others add, sync, remove or ask, a scope tells, holds and ranks as if it were alone in the nest."""
+steps = st.lists(st.one_of(st.tuples(st.sampled_from(TENANTS), deeds), owned), min_size=2, max_size=8)
+
+
+def live(steps: list[Any]) -> None:
+    """Go through what tenants and the owner do, and hold each tenant to what it sees alone."""
     with TemporaryDirectory() as folder:
         worlds = Worlds(Path(folder))
         for step in steps:
@@ -149,6 +153,21 @@ def test_tenants_do_not_know_of_each_other(steps: list[Any]) -> None:
                 worlds.do(*step)
             worlds.hold()
         assert worlds.nest.check() == []
+
+
+@settings(max_examples=35)
+@given(steps)
+def test_tenants_do_not_know_of_each_other(steps: list[Any]) -> None:
+    """Whatever others add, sync, remove or ask, a scope tells, holds and ranks as if it were alone in the nest."""
+    live(steps)
+
+
+@pytest.mark.slow
+@settings(max_examples=600)
+@given(steps)
+def test_tenants_do_not_know_of_each_other_at_length(steps: list[Any]) -> None:
+    """The same, for minutes."""
+    live(steps)
 
 
 @pytest.fixture
@@ -375,18 +394,34 @@ def test_owner_is_held_to_labels(nest: Nest) -> None:
     assert ids(nest.scope(tenant="globex")) == []
 
 
-def test_tunes_and_watches_in_a_scope(tenants: tuple[Nest, Nest], tmp_path: Path) -> None:
-    """What is built on a nest is held by its scope."""
+def test_watches_in_a_scope(tenants: tuple[Nest, Nest], tmp_path: Path) -> None:
+    """A folder that is watched is synced with the scope."""
     acme, _ = tenants
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "n.md").write_text("nectarines")
-    from threading import Event
-
     stop = Event()
     reports: Iterator[Any] = nestling.watch(acme, tmp_path / "docs", stop=stop)
     assert next(reports).added == ["n.md"]
     stop.set()
     assert ids(acme) == ["a.md", "n.md", "terms.md"]
+
+
+def test_does_not_name_who_holds_a_lock(path: Path) -> None:
+    """The command of the process that writes may name another tenant; a scope only says that it waited."""
+    with nestling.open(path, create=True, embedder=WordHash(), timeout=0) as nest:
+        script = (
+            "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None);"
+            "db.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.read()"
+        )
+        command = [sys.executable, "-c", script, str(path), "--scope", "tenant=globex"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "held\n"
+            with pytest.raises(nestling.LockedError) as caught:
+                nest.scope(tenant="acme").add(Document("a", "text"))
+            other.communicate("")
+    assert "globex" not in f"{caught.value} {caught.value.__cause__} {caught.value.report}"
+    assert "locked by another process" in str(caught.value)
 
 
 values = st.one_of(

@@ -102,9 +102,9 @@ def of_several(store: Store) -> None:
         "b2": {"t": "b", "u": 2},
         "number": {"t": 1},
     }
-    for name, given in metadata.items():
+    for name, own_metadata in metadata.items():
         own = [{"page": 1}, {"t": "a"}] if name == "own" else None
-        made = entry(name, PARTS[name], metadata=given, own=own, language=name[0], editions=(1, 2))
+        made = entry(name, PARTS[name], metadata=own_metadata, own=own, language=name[0], editions=(1, 2))
         store.replace(replace(made, file=f"/x/{name}"))
 
 
@@ -115,14 +115,14 @@ class StoreContract:
         """A view within bounds answers to everything as if the other documents were removed."""
         of_several(store)
         names = list(PARTS)
-        for given, inside in (({"t": "a"}, {"a1", "a2", "a3"}), ({"t": "a", "u": 2}, {"a2", "a3"})):
-            with store.view(within=Bounds.of(given)) as view:
+        for values, inside in (({"t": "a"}, {"a1", "a2", "a3"}), ({"t": "a", "u": 2}, {"a2", "a3"})):
+            with store.view(within=Bounds.of(values)) as view:
                 told = everything(view, names)
                 # by row number nothing else can be had either
                 assert view.parents(list(range(1, 200))) == told["parents"]
                 assert view.leads(list(range(1, 200))) == told["leads"]
                 assert len(view.similarity(query("one"), np.arange(1, 200))) == len(told["leads"])
-            with store.view(2, Bounds.of(given)) as view:
+            with store.view(2, Bounds.of(values)) as view:
                 other = everything(view, names)
             store.remove(set(names) - inside)
             with store.view() as view:
@@ -136,27 +136,27 @@ class StoreContract:
     def test_within_bounds_follows_changes(self, store: Store) -> None:
         """What comes, goes or is changed is seen by the next view."""
         a, b = Bounds.of({"t": "a"}), Bounds.of({"t": "b"})
-        for given, wanted in (
+        for values, wanted in (
             ({"t": "a"}, ["d", "e"]),
             ({"t": "b"}, ["e"]),
             ({}, ["e"]),
             ({"t": "a"}, ["d", "e"]),
         ):
-            store.replace(entry("d", [["one"]], metadata=given))
+            store.replace(entry("d", [["one"]], metadata=values))
             store.replace(entry("e", [["one"]], metadata={"t": "a"}))
             with store.view(within=a) as view:
                 assert [row["id"] for row in view.documents(None)] == wanted
                 assert len(view.match("child", terms("one"), 9, None).rows) == len(wanted)
             with store.view(within=b) as view:
-                assert len(view.nearest("child", query("one"), 9, None).rows) == (given == {"t": "b"})
+                assert len(view.nearest("child", query("one"), 9, None).rows) == (values == {"t": "b"})
 
     def test_within_bounds_nothing_else_is_written(self, store: Store) -> None:
         """What is outside is neither replaced, removed, renamed nor refiled."""
         a = Bounds.of({"t": "a"})
         inside = replace(entry("in", [["one"]], metadata={"t": "a"}), file="/x/in")
         store.replace(inside)
-        for name, given in (("b", {"t": "b"}), ("list", {"t": ["a"]}), ("none", {})):
-            store.replace(replace(entry(name, [["two"]], metadata=given), file=f"/x/{name}"))
+        for name, values in (("b", {"t": "b"}), ("list", {"t": ["a"]}), ("none", {})):
+            store.replace(replace(entry(name, [["two"]], metadata=values), file=f"/x/{name}"))
         with store.view() as view:
             before = list(view.documents(None)), view.files()
         for name in ("b", "list", "none"):
