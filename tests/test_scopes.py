@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import nestling
 from nestling import Document, Nest
 from nestling.bounds import Bounds, labelled
+from nestling.stores.sqlite import SQLiteStore
 from tenants import QUERIES, Deed, done, found, seen
 from wordhash import WordHash
 
@@ -117,21 +118,18 @@ class Worlds:
     """One nest for all, and for each tenant another one in which it is alone."""
 
     def __init__(self, folder: Path) -> None:
-        self.embedder = WordHash()
-        self.nest = nestling.open(":memory:", create=True, embedder=self.embedder)
+        self.nest = nestling.open(":memory:", create=True, embedder=WordHash())
         self.alone = {
             each: nestling.open(":memory:", create=True, embedder=WordHash()).scope(tenant=each)
             for each in TENANTS
         }
-        self.folders = {each: folder / each for each in TENANTS}
-        for each in self.folders.values():
-            each.mkdir()
+        # one for all: who syncs another's files is told nothing of them either
+        self.folder = folder
 
     def do(self, tenant: str, deed: Deed) -> None:
         """A deed tells its tenant the same, whoever else is there."""
-        # in one folder: who syncs another's files is told nothing of them either
-        here = done(self.nest.scope(tenant=tenant), deed, self.folders[TENANTS[0]])
-        assert here == done(self.alone[tenant], deed, self.folders[TENANTS[0]])
+        here = done(self.nest.scope(tenant=tenant), deed, self.folder)
+        assert here == done(self.alone[tenant], deed, self.folder)
 
     def hold(self) -> None:
         """Each tenant sees the same as where it is alone."""
@@ -239,6 +237,29 @@ def test_sees_what_was_added_from_outside(nest: Nest) -> None:
     tree = nest.show("a")
     assert tree is not None
     assert tree.document.text == "three"
+
+
+def test_a_document_that_leaves_meanwhile_is_left_alone(
+    nest: Nest, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the owner gives a document to another tenant just before it is replaced, the scope gets one of its own."""
+    nest.add(Document("a", "one", metadata={"tenant": "acme"}))
+    replaced = SQLiteStore.replace
+
+    def after_the_owner(store: SQLiteStore, *arguments: Any) -> None:
+        monkeypatch.setattr(SQLiteStore, "replace", replaced)
+        with nestling.open(path, embedder=WordHash()) as owner:
+            owner.add(Document("a", "two", metadata={"tenant": "globex"}))
+        replaced(store, *arguments)
+
+    monkeypatch.setattr(SQLiteStore, "replace", after_the_owner)
+    nest.scope(tenant="acme").add(Document("a", "three"))
+    assert {info.id: info.metadata["tenant"] for info in nest.list()} == {
+        "a": "globex",
+        "«tenant=acme»a": "acme",
+    }
+    assert [p.text for p in nest.scope(tenant="globex").search("two")] == ["two"]
+    assert [p.text for p in nest.scope(tenant="acme").search("three")] == ["three"]
 
 
 def test_a_list_is_no_membership(nest: Nest) -> None:
