@@ -10,8 +10,9 @@ import nestling
 
 ROOT = Path(nestling.__file__).parent
 ROOMS = ("ingest", "models", "stores", "retrieve", "measure")
-# the modules that join the rooms: the flow, how a nest is opened, and tuning, which builds nests to measure them
-JOINTS = {"nestling.nest", "nestling.opening", "nestling.tuning"}
+# the modules that join the rooms: the flow, how a nest is opened, how it is kept, and tuning, which builds nests
+# to measure them
+JOINTS = {"nestling.nest", "nestling.opening", "nestling.keeping", "nestling.tuning"}
 
 
 def imports() -> dict[str, set[str]]:

@@ -9,8 +9,8 @@ import nestling
 
 NAMES = """
 Child Comparison Context Document DocumentError DocumentInfo Embedder EmbedderMismatchError Endpoint
-Evaluation Evidence Explanation Failure FilterError FullError GoldSpan Golden GoldenQuestion InputError
-LockedError MiniLM MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError
+Evaluation Evidence Explanation Exported Failure FilterError FullError GoldSpan Golden GoldenQuestion
+InputError LockedError MiniLM MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError
 NotFoundError OnnxDirectory Parent Passage Piece Progress ReadOnlyError Recipe Report Results Scoring
 SettingError Standing Static StoreError Tree TuneProgress Tuned Vote compare html_report open read_corpus
 read_golden tune

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from nestling.ingest.check import is_storable
 from nestling.ingest.load import Source, are_two_files, load, path_exists
 from nestling.ingest.prepare import Prepared, document_digest, prepare, question_language
 from nestling.ingest.terms import query_terms
+from nestling.keeping import backup, export
 from nestling.models.embedder import Embedder, Vectors
 from nestling.models.vectors import embedded
-from nestling.results import DocumentInfo, Progress, Report, Results, Tree
+from nestling.results import DocumentInfo, Exported, Progress, Report, Results, Tree
 from nestling.retrieve.context import context
 from nestling.retrieve.find import Question, find
 from nestling.retrieve.gate import Gate
@@ -379,6 +380,34 @@ class Nest:
         """What is damaged, a sentence each; empty when all is well. Reads everything, writes nothing."""
         with self._store.view() as view:
             return view.check()
+
+    # --- keeping
+
+    def backup(self, to: str | PathLike[str]) -> None:
+        """Copy the nest to a new file, whole or not at all, while others may go on reading and writing.
+
+        Args:
+            to: The new file. It is a nest as it was when the call began.
+
+        Raises:
+            InputError: There is something at ``to``.
+            NotFoundError: There is no folder for it.
+            StoreError: It could not be written; nothing is left of it.
+        """
+        backup(self._store, to)
+
+    def export(self, to: str | PathLike[str] | BinaryIO) -> Exported:
+        """Write every document as a card, one a line, as `add` reads them from a JSONL file; nothing is lost.
+
+        Args:
+            to: A new file, made whole or not at all; or an open binary file, such as ``sys.stdout.buffer``.
+
+        Raises:
+            InputError: There is something at ``to``.
+            NotFoundError: There is no folder for it.
+            StoreError: It could not be written; nothing is left of it.
+        """
+        return export(self._store, to)
 
     def close(self) -> None:
         """Let go of the file; a nest is also a context manager."""

@@ -52,6 +52,19 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Exported:
+    """What `Nest.export` wrote.
+
+    Attributes:
+        documents: How many.
+        failed: Documents that could not be read, because the nest is damaged; they are not in the file.
+    """
+
+    documents: int
+    failed: Sequence[Failure]
+
+
+@dataclass(frozen=True, slots=True)
 class Vote:
     """What one of the six lists gave a passage's best child.
 

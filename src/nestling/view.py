@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nestling.types import Document, Level, Metadata, Parent
+from nestling.types import Document, Failure, Level, Metadata, Parent
 from nestling.where import Where
 
 Rows = NDArray[np.int64]
@@ -107,6 +107,10 @@ class View(Protocol):
 
     def read(self, id: str) -> tuple[Document, tuple[Parent, ...]] | None:
         """A document and its parents by document id or parent id, or None."""
+        ...
+
+    def stored(self) -> Iterator[Document | Failure]:
+        """Every document whole, by id; a failure in the place of one that cannot be read."""
         ...
 
     def documents(self, where: Where | None) -> Iterator[dict[str, Any]]:

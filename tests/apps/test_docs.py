@@ -28,6 +28,8 @@ COMMANDS = {
     "remove": ["remove", "nothing"],
     "stats": ["stats"],
     "check": ["check"],
+    "backup": ["backup", "copy.nest"],
+    "export": ["export", "lines.jsonl"],
     "errors": ["list", "--where", "broken"],
 }
 

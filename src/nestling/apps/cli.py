@@ -11,6 +11,7 @@ from nestling.apps.comparing import compare
 from nestling.apps.demo import demo
 from nestling.apps.evaluating import eval_
 from nestling.apps.exits import fail, interrupted, refuse, unread
+from nestling.apps.keeping import backup, export, import_
 from nestling.apps.looking import check, list_, show, stats
 from nestling.apps.searching import context, search
 from nestling.apps.terminal import finish, prepare
@@ -51,5 +52,6 @@ def main() -> None:
     """
 
 
-for _command in (demo, add, search, context, show, list_, remove, stats, check, eval_, compare, tune):
+_KEEPING = (check, backup, export, import_)
+for _command in (demo, add, search, context, show, list_, remove, stats, *_KEEPING, eval_, compare, tune):
     main.add_command(_command)

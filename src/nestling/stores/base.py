@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,6 +61,10 @@ class Store(Protocol):
 
     def keep(self, key: str, value: Any) -> None:
         """Set a JSON value of ``meta``, in one transaction."""
+        ...
+
+    def backup(self, to: Path) -> None:
+        """Copy the state of the last commit to a new file, whole or not at all; others may write meanwhile."""
         ...
 
     def own_files(self) -> frozenset[tuple[int, int]]:

@@ -14,6 +14,7 @@ from typing import Any
 from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
 from nestling.stores.base import Entry
 from nestling.stores.layout import Layout, read_layout
+from nestling.stores.sqlite_backup import back_up
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import (
     MEMORY,
@@ -114,6 +115,11 @@ class SQLiteStore:
         with self._writing() as db:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
         self.meta = {**self.meta, key: value}
+
+    def backup(self, to: Path) -> None:
+        """Copy the last committed state to a new file, whole or not at all; others may write meanwhile."""
+        with self._reader() as db:
+            back_up(db, to, self._timeout)
 
     def own_files(self) -> frozenset[tuple[int, int]]:
         """Device and inode of the nest's own files, which must not be opened by anything else in this process."""

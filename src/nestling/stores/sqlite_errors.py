@@ -39,11 +39,22 @@ def _mapped(error: sqlite3.Error, path: str, timeout: float) -> NestlingError:
         )
     if family in ("SQLITE_READONLY", "SQLITE_PERM"):
         return ReadOnlyError(f"{path} cannot be written; check its permissions and its folder's")
-    if family in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
+    if is_damage(error):
         return NotANestError(
             f"{path} is not a nest, or its pages are damaged ({error}); restore a backup, or build it anew"
         )
+    if family == "SQLITE_IOERR":
+        return StoreError(
+            f"the disk of {path} failed ({error}): it is broken, or a quota or limit is reached;"
+            " nothing of this change was kept; mend that and run it again"
+        )
     return StoreError(f"{path} cannot be read or written: {error}; check the disk and the file's permissions")
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite says that a file is no database or that its pages contradict each other."""
+    name = getattr(error, "sqlite_errorname", None) or ""
+    return name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT"))
 
 
 def holder(path: str) -> str:

@@ -16,7 +16,8 @@ from nestling.stores.bm25 import Postings, bm25, idf
 from nestling.stores.filtering import Items, Mask, allowed
 from nestling.stores.layout import Layout, current_change
 from nestling.stores.quantize import unpack
-from nestling.types import Child, Document, Level, Parent
+from nestling.stores.salvage import stored
+from nestling.types import Child, Document, Failure, Level, Parent
 from nestling.view import Family, Ranked, Rows, Scores, StoredParent, Terms, Vectors
 from nestling.where import Where
 
@@ -178,6 +179,10 @@ class SQLiteView:
             for parent, name, start, stop, heading, own in self._db.execute(query, (row,))
         )
         return Document(name, text, title, json.loads(metadata), source), parents
+
+    def stored(self) -> Iterator[Document | Failure]:
+        """Every document whole, by id, one at a time."""
+        return stored(self._db)
 
     def documents(self, where: Where | None) -> Iterator[dict[str, Any]]:
         """Documents by id, filtered by their own metadata."""
