@@ -11,7 +11,7 @@ NAMES = """
 Child Comparison Context Document DocumentError DocumentInfo Embedder EmbedderMismatchError Endpoint
 Evaluation Evidence Explanation Exported Failure FilterError FullError GoldSpan Golden GoldenQuestion
 InputError LockedError MiniLM MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError
-NotFoundError OnnxDirectory Parent Passage Piece Progress ReadOnlyError Recipe Report Results Scoring
+NotFoundError OnnxDirectory Parent Passage Piece Progress ReadOnlyError Recipe Repair Report Results Scoring
 SettingError Standing Static StoreError Tree TuneProgress Tuned Vote compare html_report open read_corpus
 read_golden tune
 """

@@ -51,7 +51,17 @@ if TYPE_CHECKING:
     from nestling.models.static import Static
     from nestling.nest import Nest
     from nestling.opening import open_nest as open
-    from nestling.results import DocumentInfo, Explanation, Exported, Progress, Report, Results, Tree, Vote
+    from nestling.results import (
+        DocumentInfo,
+        Explanation,
+        Exported,
+        Progress,
+        Repair,
+        Report,
+        Results,
+        Tree,
+        Vote,
+    )
     from nestling.settings import Recipe, Scoring
     from nestling.tuning import tune
     from nestling.types import Child, Context, Document, Evidence, Failure, Parent, Passage, Piece
@@ -75,7 +85,7 @@ _HOMES = {
     "models.static": "Static",
     "nest": "Nest",
     "opening": "open",
-    "results": "DocumentInfo Explanation Exported Progress Report Results Tree Vote",
+    "results": "DocumentInfo Explanation Exported Progress Repair Report Results Tree Vote",
     "settings": "Recipe Scoring",
     "tuning": "tune",
     "types": "Child Context Document Evidence Failure Parent Passage Piece",
@@ -119,6 +129,7 @@ __all__ = [
     "Progress",
     "ReadOnlyError",
     "Recipe",
+    "Repair",
     "Report",
     "Results",
     "Scoring",

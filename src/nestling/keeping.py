@@ -5,13 +5,34 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
+from nestling.errors import (
+    EmbedderMismatchError,
+    FullError,
+    LockedError,
+    ModelError,
+    ReadOnlyError,
+    StoreError,
+)
+from nestling.ingest.prepare import Prepared, document_digest, text_digest
+from nestling.ingest.split import split
+from nestling.ingest.terms import terms
+from nestling.models.embedder import Embedder
 from nestling.new_file import new_file
-from nestling.results import Exported
+from nestling.results import Exported, Progress, Repair
+from nestling.settings import Recipe
 from nestling.stores.base import Store
-from nestling.types import Document, Failure
+from nestling.types import Document, Failure, Parent
+from nestling.view import Damage, Derive, Derived
+
+Told = Callable[[Progress], None]
+# Rounds of repairing: what one document's damage hid of another's comes to light in the next.
+ROUNDS = 3
 
 # JSON leaves these as they are; some programs end a line there, and some terminals obey
 _NOT_PLAIN = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -55,3 +76,137 @@ def _write(store: Store, file: BinaryIO) -> Exported:
 def backup(store: Store, to: str | os.PathLike[str]) -> None:
     """Copy a nest to a new file; it is `nestling.nest.Nest.backup`."""
     store.backup(Path(to).absolute())
+
+
+# --- what is damaged
+
+
+def deriving(recipe: Recipe, embedder: Callable[[], Embedder]) -> Derive:
+    """What a document's stored text, title, metadata and spans are held to when a nest is checked.
+
+    Headings of a recipe in tokens are held to the text only where the embedder can be made.
+    """
+    tokens: Callable[[str], int] | None = None
+    resplit = True
+    if recipe.unit == "tokens":
+        try:
+            tokens = embedder().count_tokens
+        except (EmbedderMismatchError, ModelError):
+            resplit = False
+
+    def derive(document: Document, parents: Sequence[Parent], language: str) -> Derived:
+        children = [child for parent in parents for child in parent.children]
+        texts = [child.lead + document.text[child.start : child.end] for child in children]
+        headings = None
+        if resplit:
+            cut = split(document, recipe, tokens)
+            # another release of the Markdown parser may cut elsewhere, which damages nothing
+            if [(p.start, p.end) for p in cut] == [(p.start, p.end) for p in parents]:
+                headings = [parent.heading for parent in cut]
+        return Derived(
+            document_digest(document),
+            [text_digest(text) for text in texts],
+            [terms(text, language) for text in texts],
+            headings,
+        )
+
+    return derive
+
+
+def damages(store: Store, derive: Derive, progress: Told | None) -> list[Damage]:
+    """Everything that is damaged."""
+
+    def told(done: int, total: int, children: int, id: str) -> None:
+        if progress is not None:
+            progress(Progress(done, total, children, id))
+
+    with store.view() as view:
+        return view.check(derive, told)
+
+
+# --- repairing
+
+
+def repair(
+    store: Store,
+    derive: Derive,
+    prepared: Callable[[Document], Prepared],
+    again: Callable[[Prepared, bool], None],
+    backup: str | os.PathLike[str] | bool,
+    progress: Told | None,
+) -> Repair:
+    """Make anew what can be made from the stored texts; it is `nestling.nest.Nest.repair`.
+
+    Args:
+        store: The nest's.
+        derive: As in `damages`.
+        prepared: Splits and analyses a document.
+        again: Stores a document in place of itself; where it is told so, its vectors are made by the model
+            even where there are some.
+        backup: Where to copy the nest first; True: beside it; False: nowhere.
+        progress: Called after each document that is looked at.
+    """
+    first = left = damages(store, derive, progress)
+    repaired: dict[str, None] = {}
+    copy = _copied(store, backup) if first else None
+    for _ in range(ROUNDS):
+        before = left
+        if any(damage.remedy == "mend" for damage in left):
+            _tried(store.mend)
+            left = damages(store, derive, progress)
+        for id, anew in _repairable(left):
+            document = _unchanged(store, id)
+            if document is not None and _tried(partial(again, prepared(document), anew)):
+                repaired[id] = None
+        if left:
+            left = damages(store, derive, progress)
+        if not left or left == before:
+            break
+    return Repair([d.sentence for d in first], list(repaired), [d.sentence for d in left], copy)
+
+
+def _repairable(found: Sequence[Damage]) -> list[tuple[str, bool]]:
+    """Documents to be made anew, and whether their vectors too: those first, so that none takes a bad one over."""
+    lost = {damage.document for damage in found if damage.remedy == "none"}
+    remedies: dict[str, bool] = {}
+    for damage in found:
+        if damage.remedy in ("derive", "embed") and damage.document not in lost:
+            remedies[damage.document] = remedies.get(damage.document, False) or damage.remedy == "embed"
+    return sorted(remedies.items(), key=lambda item: (not item[1], item[0]))
+
+
+def _unchanged(store: Store, id: str) -> Document | None:
+    """The document as it is stored, if that is what was added: no other text is to be declared sound."""
+    found: list[Document] = []
+
+    def read() -> None:
+        with store.view() as view:
+            digest, _ = view.known([id])[id]
+            documents = (each for each in view.stored([id]) if isinstance(each, Document))
+            found.extend(document for document in documents if document_digest(document) == digest)
+
+    return found[0] if _tried(read) and found else None
+
+
+def _tried(work: Callable[[], None]) -> bool:
+    """Do what damage may prevent; whatever it leaves is found by the next check."""
+    try:
+        work()
+    except (FullError, LockedError, ReadOnlyError):
+        raise
+    except StoreError:
+        return False
+    return True
+
+
+def _copied(store: Store, backup: str | os.PathLike[str] | bool) -> str | None:
+    if backup is False or (backup is True and store.path == ":memory:"):
+        return None
+    to = _beside(store.path) if backup is True else os.fspath(backup)
+    store.backup(Path(to).absolute())
+    return to
+
+
+def _beside(path: str) -> str:
+    names = (f"{path}.before-repair{f'-{n}' if n > 1 else ''}" for n in count(1))
+    return next(name for name in names if not os.path.lexists(name))

@@ -17,10 +17,10 @@ from nestling.ingest.check import is_storable
 from nestling.ingest.load import Source, are_two_files, load, path_exists
 from nestling.ingest.prepare import Prepared, document_digest, prepare, question_language
 from nestling.ingest.terms import query_terms
-from nestling.keeping import backup, export
+from nestling.keeping import backup, damages, deriving, export, repair
 from nestling.models.embedder import Embedder, Vectors
 from nestling.models.vectors import embedded
-from nestling.results import DocumentInfo, Exported, Progress, Report, Results, Tree
+from nestling.results import DocumentInfo, Exported, Progress, Repair, Report, Results, Tree
 from nestling.retrieve.context import context
 from nestling.retrieve.find import Question, find
 from nestling.retrieve.gate import Gate
@@ -29,6 +29,7 @@ from nestling.retrieve.passages import search
 from nestling.settings import Recipe, Scoring
 from nestling.stores.base import Entry, Store
 from nestling.types import Context, Document, Failure
+from nestling.view import Derive
 from nestling.where import parse
 
 if TYPE_CHECKING:
@@ -153,14 +154,19 @@ class Nest:
         return changed
 
     def _keep(
-        self, window: Sequence[Prepared], report: Report, told: _Told, made: dict[bytes, Vectors]
+        self,
+        window: Sequence[Prepared],
+        report: Report,
+        told: _Told,
+        made: dict[bytes, Vectors],
+        anew: bool = False,
     ) -> None:
-        """Embed what is new in a window and store its documents, each in one transaction.
+        """Embed what is new in a window, or with ``anew`` all, and store its documents, each in one transaction.
 
         Vectors stay in ``made``, so that a window that failed can be gone through one document at a time.
         """
         try:
-            vectors = self._embed(window, report, told, made)
+            vectors = self._embed(window, report, told, made, anew)
         except ModelError:
             if len(window) == 1:
                 raise
@@ -188,12 +194,12 @@ class Nest:
             told.documents(1, id)
 
     def _embed(
-        self, window: Sequence[Prepared], report: Report, told: _Told, made: dict[bytes, Vectors]
+        self, window: Sequence[Prepared], report: Report, told: _Told, made: dict[bytes, Vectors], anew: bool
     ) -> Mapping[bytes, Vectors]:
-        """The vector of every text of a window by its digest; what was embedded before is not embedded again."""
+        """The vector of every text of a window by its digest: a stored one, but for ``anew``, or a new one."""
         texts = {d: text for p in window for d, text in zip(p.digests, p.texts, strict=True)}
         with self._store.view() as view:
-            stored = view.embedded([digest for digest in texts if digest not in made])
+            stored = view.embedded([digest for digest in texts if digest not in made and not anew])
         missing = [digest for digest in texts if digest not in made and digest not in stored]
         for first in range(0, len(missing), TOGETHER):
             part = missing[first : first + TOGETHER]
@@ -376,12 +382,44 @@ class Nest:
             "embedder": self._store.meta["embedder"]["fingerprint"],
         }
 
-    def check(self) -> Sequence[str]:
-        """What is damaged, a sentence each; empty when all is well. Reads everything, writes nothing."""
-        with self._store.view() as view:
-            return view.check()
+    def check(self, *, progress: Callable[[Progress], None] | None = None) -> Sequence[str]:
+        """What is damaged, a sentence each; empty when all is well. Reads everything, writes nothing.
+
+        Args:
+            progress: Called after each document.
+        """
+        return [damage.sentence for damage in damages(self._store, self._derive(), progress)]
 
     # --- keeping
+
+    def repair(
+        self, *, backup: str | PathLike[str] | bool = True, progress: Callable[[Progress], None] | None = None
+    ) -> Repair:
+        """Make anew what `check` finds damaged, from the stored texts, each document in one transaction.
+
+        A document whose own text, title or metadata are damaged is left as it is and told.
+
+        Args:
+            backup: Where the nest is copied to before anything is changed; True: to a new file beside it;
+                False: nowhere. A nest in memory is copied only to a path.
+            progress: Called after each document that is looked at.
+
+        Raises:
+            InputError: There is something at the path of the backup.
+            ModelError: The embedder failed. Documents done before it are repaired; repairing again goes on.
+            StoreError: The nest or its backup could not be written; likewise.
+        """
+
+        def again(prepared: Prepared, anew: bool) -> None:
+            self._keep([prepared], Report(), _Told(None, None), {}, anew)
+
+        def prepared(document: Document) -> Prepared:
+            return prepare(document, self.recipe, self.embedder.count_tokens)
+
+        return repair(self._store, self._derive(), prepared, again, backup, progress)
+
+    def _derive(self) -> Derive:
+        return deriving(self.recipe, lambda: self.embedder)
 
     def backup(self, to: str | PathLike[str]) -> None:
         """Copy the nest to a new file, whole or not at all, while others may go on reading and writing.

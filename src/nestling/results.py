@@ -36,12 +36,12 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far `Nest.add` is.
+    """How far `Nest.add`, `Nest.check` or `Nest.repair` is.
 
     Attributes:
         documents: Inputs done, whatever came of them.
         total: Inputs in all, or None where they cannot be counted beforehand.
-        children: Children embedded.
+        children: Children embedded, or looked at.
         name: The input that was done last.
     """
 
@@ -62,6 +62,23 @@ class Exported:
 
     documents: int
     failed: Sequence[Failure]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What `Nest.repair` did.
+
+    Attributes:
+        found: What was damaged, a sentence each; empty: nothing was, and nothing was done.
+        repaired: Ids of documents whose rows were made anew from their text.
+        left: What is still damaged, a sentence each.
+        backup: Where the nest was copied to before anything was changed, or None.
+    """
+
+    found: Sequence[str]
+    repaired: Sequence[str]
+    left: Sequence[str]
+    backup: str | None
 
 
 @dataclass(frozen=True, slots=True)

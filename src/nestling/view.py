@@ -5,9 +5,9 @@ Stores make a `View`; retrieval works on it without knowing which store it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,43 @@ class StoredParent:
     text: str
 
 
+class Damage(NamedTuple):
+    """Something that is wrong with a nest.
+
+    Attributes:
+        sentence: What is wrong, and where.
+        remedy: ``derive``: the document's rows can be made anew from its text; ``embed``: so can its vectors,
+            by the model; ``mend``: the store can put it right by itself; ``none``: something is lost.
+        document: The id of the document it is in; "" where it is in none.
+    """
+
+    sentence: str
+    remedy: Literal["derive", "embed", "mend", "none"]
+    document: str = ""
+
+
+class Derived(NamedTuple):
+    """What a document's stored text, title, metadata and spans give, to be held to what is stored.
+
+    Attributes:
+        digest: Of the document.
+        child_digests: Of the embedded text of each child, in order over all parents.
+        terms: Of each child.
+        headings: Of each parent, where the text is still cut at the same places; else None.
+    """
+
+    digest: bytes
+    child_digests: Sequence[bytes]
+    terms: Sequence[Sequence[str]]
+    headings: Sequence[tuple[str, ...]] | None
+
+
+# From a document, its parents and its language.
+Derive = Callable[[Document, Sequence[Parent], str], Derived]
+# How many documents are done, of how many; how many children; the id of the last one.
+Told = Callable[[int, int, int, str], None]
+
+
 class View(Protocol):
     """One committed state of a store, unchanged while it is held."""
 
@@ -109,8 +146,8 @@ class View(Protocol):
         """A document and its parents by document id or parent id, or None."""
         ...
 
-    def stored(self) -> Iterator[Document | Failure]:
-        """Every document whole, by id; a failure in the place of one that cannot be read."""
+    def stored(self, ids: Sequence[str] | None = None) -> Iterator[Document | Failure]:
+        """Every document whole, by id, or those given; a failure in the place of one that cannot be read."""
         ...
 
     def documents(self, where: Where | None) -> Iterator[dict[str, Any]]:
@@ -121,6 +158,11 @@ class View(Protocol):
         """Counts and sizes."""
         ...
 
-    def check(self) -> list[str]:
-        """What is damaged, a sentence each; empty when all is well."""
+    def check(self, derive: Derive | None = None, told: Told | None = None) -> list[Damage]:
+        """Everything that is damaged, at most one of a kind for each document; empty when all is well.
+
+        Args:
+            derive: Gives what texts are held to; without it, only what needs no analysis is looked at.
+            told: Called after each document.
+        """
         ...

@@ -80,6 +80,12 @@ def test_json_page_has_the_names_of_an_explanation(run: Run, manual: str) -> Non
     assert vote.keys() == next(iter(produced["explanation"]["votes"].values()))[0].keys()
 
 
+def test_json_page_has_the_names_of_a_repair(run: Run, manual: str) -> None:
+    """What check answers with --repair is as documented."""
+    produced = json.loads(run("check", "--repair", "--json").stdout)
+    assert list(examples("check")[1]) == list(produced)
+
+
 def test_json_page_has_a_section_for_every_command() -> None:
     """No command is left out."""
     page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")

@@ -67,3 +67,42 @@ def test_export_of_a_damaged_nest(run: Run, cards: Path) -> None:
     assert done.exit_code == 1
     assert "not exported: fever: it cannot be read" in done.stderr
     assert len(Path("rest.jsonl").read_bytes().splitlines()) == len(CARDS) - 1
+
+
+def test_check_repairs(run: Run, cards: Path) -> None:
+    """What is damaged is named, mended, and the nest as it was is beside it."""
+    with sqlite3.connect("nest.nest") as db:
+        db.execute("DELETE FROM child_vectors WHERE row = 1")
+        db.execute("DELETE FROM fields WHERE path = 'year'")
+    db.close()
+    done = run("check", "--json")
+    assert done.exit_code == 1
+    found = json.loads(done.stdout)["damage"]
+    plain = run("check")
+    assert plain.stdout.splitlines() == found
+    assert "mend it with `nestling check --repair`" in plain.stderr
+    done = run("check", "--repair")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "nest.nest was copied to nest.nest.before-repair first",
+        *(f"found: {sentence}" for sentence in found),
+        "nest.nest is sound",
+    ]
+    assert run("check", "--nest", "nest.nest.before-repair").stdout.splitlines() == found
+    assert run("check", "--repair").stdout == "nest.nest is sound\n"
+    assert not Path("nest.nest.before-repair-2").exists()
+
+
+def test_check_leaves_what_is_lost(run: Run, cards: Path) -> None:
+    """A text that is not what was added is told and left, and the command ends with 1."""
+    with sqlite3.connect("nest.nest") as db:
+        db.execute("UPDATE documents SET text = 'other' WHERE id = 'fever'")
+    db.close()
+    done = run("check", "--repair", "--no-backup")
+    assert done.exit_code == 1
+    assert "left: fever: its title, text or metadata are not what was added" in done.stdout
+    assert "nest.nest is still damaged; restore a backup" in done.stderr
+    assert not Path("nest.nest.before-repair").exists()
+    again = json.loads(run("check", "--repair", "--no-backup", "--json").stdout)
+    assert (again["ok"], again["repaired"], again["backup"]) == (False, [], None)
+    assert run("check", "--no-backup").exit_code == 2

@@ -87,6 +87,11 @@ def check(nest: str, damage: Sequence[str]) -> JSON:
     return {"nest": nest, "ok": not damage, "damage": list(damage)}
 
 
+def repair(nest: str, done: nestling.Repair) -> JSON:
+    """What `Nest.repair` did; ``ok``: whether all is well now."""
+    return {"nest": nest, "ok": not done.left, **plain(done)}
+
+
 def backup(nest: str, to: str, size: int) -> JSON:
     """What `Nest.backup` copied where."""
     return {"nest": nest, "to": to, "bytes": size}

@@ -63,6 +63,10 @@ class Store(Protocol):
         """Set a JSON value of ``meta``, in one transaction."""
         ...
 
+    def mend(self) -> None:
+        """Put right all damages whose remedy is ``mend``, as far as that can be done."""
+        ...
+
     def backup(self, to: Path) -> None:
         """Copy the state of the last commit to a new file, whole or not at all; others may write meanwhile."""
         ...

@@ -1,85 +1,106 @@
-"""What can be wrong with a nest's file, found by reading only."""
+"""What can be wrong with a nest's file, found by reading only.
+
+::
+
+    pages, tables ─► rows without owners, row numbers, the log ─► each document ─► the index of words
+                     (here)                                       damage_rows       damage_words
+"""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
-import numpy as np
+from nestling.stores import damage_rows, damage_words
+from nestling.stores.sqlite_errors import READING, is_damage
+from nestling.stores.sqlite_file import schema
+from nestling.view import Damage, Derive, Told
 
-from nestling.stores.quantize import unpack
-
-# each gives one sentence a row, or none where all is well
-_QUERIES = (
-    "SELECT 'parent ' || p.id || ' has no document' FROM parents p"
-    " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.row = p.document)",
-    "SELECT 'child row ' || c.row || ' has no parent' FROM children c"
-    " WHERE NOT EXISTS (SELECT 1 FROM parents p WHERE p.row = c.parent AND p.document = c.document)",
-    "SELECT 'parents of ' || d.id || ' do not cover its text' FROM documents d JOIN ("
-    "  SELECT document, min(start) a, max(stop) z, sum(stop - start) n, min(stop - start) least,"
-    "  count(*) FILTER (WHERE before IS NOT NULL AND before <> start) gaps FROM ("
-    "    SELECT document, start, stop, lag(stop) OVER (PARTITION BY document ORDER BY row) before FROM parents)"
-    "  GROUP BY document) s ON s.document = d.row"
-    " WHERE a <> 0 OR z <> d.characters OR gaps > 0 OR least < 1",
-    "SELECT 'children of ' || p.id || ' do not cover it' FROM parents p LEFT JOIN ("
-    "  SELECT parent, min(start) a, max(stop) z,"
-    "  count(*) FILTER (WHERE before IS NOT NULL AND before < start) gaps FROM ("
-    "    SELECT parent, start, stop, lag(stop) OVER (PARTITION BY parent ORDER BY row) before FROM children)"
-    "  GROUP BY parent) s ON s.parent = p.row"
-    " WHERE s.parent IS NULL OR a <> p.start OR z <> p.stop OR gaps > 0",
-    "SELECT 'child row ' || c.row || ' has ' || coalesce(w.n, 0) || ' words, not ' || c.terms FROM children c"
-    " LEFT JOIN (SELECT doc, count(*) n FROM postings GROUP BY doc) w ON w.doc = c.row"
-    " WHERE coalesce(w.n, 0) <> c.terms",
-    "SELECT 'words of child row ' || w.doc || ', which does not exist'"
-    " FROM (SELECT DISTINCT doc FROM postings) w WHERE w.doc NOT IN (SELECT row FROM children)",
-    "SELECT 'a field of document row ' || document || ', which does not exist' FROM fields"
-    " WHERE document NOT IN (SELECT row FROM documents)",
+# rows that nothing leads to: the name of one, and where they are
+_ORPHANS = (
+    ("parent {} has no document", "SELECT id FROM parents WHERE document NOT IN (SELECT row FROM documents)"),
+    (
+        "child row {} has no parent in its document",
+        "SELECT row FROM children c WHERE NOT EXISTS ("
+        " SELECT 1 FROM parents p WHERE p.row = c.parent AND p.document = c.document)",
+    ),
+    *(
+        (
+            f"a vector of {level} row {{}}, which does not exist",
+            f"SELECT row FROM {level}_vectors WHERE row NOT IN (SELECT row FROM {table})",
+        )
+        for level, table in (("child", "children"), ("parent", "parents"), ("document", "documents"))
+    ),
+    (
+        "words of child row {}, which does not exist",
+        "SELECT rowid FROM words WHERE rowid NOT IN (SELECT row FROM children)",
+    ),
+    (
+        "a field of document row {}, which does not exist",
+        "SELECT document FROM fields WHERE document NOT IN (SELECT row FROM documents)",
+    ),
 )
-_LEVELS = {
-    "document": "documents o WHERE EXISTS (SELECT 1 FROM parents p WHERE p.document = o.row) AND",
-    "parent": "parents o WHERE",
-    "child": "children o WHERE",
-}
+# each gives a sentence a row, or none where all is well
+_BOOKS = (
+    *(
+        f"SELECT 'the row numbers of {table} would be used again' WHERE (SELECT max(row) FROM {table})"
+        f" > coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{table}'), 0)"
+        for table in ("documents", "parents", "children")
+    ),
+    "SELECT 'the log of changes has lost entries' FROM"
+    " (SELECT count(*) n, max(change) last, max(change) - min(change) + 1 span FROM changes)"
+    " WHERE n <> span OR last <> coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0)",
+    "SELECT 'the log of changes is empty' WHERE NOT EXISTS (SELECT 1 FROM changes)"
+    " AND EXISTS (SELECT 1 FROM documents)",
+    "SELECT 'the log of changes says that document row ' || document || ' was '"
+    " || CASE added WHEN 1 THEN 'added, which does not exist' ELSE 'removed, which exists' END"
+    " FROM (SELECT document, added, max(change) FROM changes WHERE document > 0 GROUP BY document)"
+    " WHERE added <> (document IN (SELECT row FROM documents))",
+    "SELECT 'the log of changes does not tell that document ' || id || ' was added' FROM documents"
+    " WHERE row > (SELECT min(document) FROM changes WHERE added AND document > 0)"
+    " AND row NOT IN (SELECT document FROM changes WHERE added)",
+)
 
 
-def found(db: sqlite3.Connection) -> list[str]:
-    """A sentence for each damage: of the file's pages, of spans, words, vectors, and of rows without owners."""
+def found(db: sqlite3.Connection, derive: Derive | None = None, told: Told | None = None) -> Iterator[Damage]:
+    """Every damage; where pages or tables are damaged, these only, since what else is read may be wrong."""
     try:
-        pages = [row[0] for row in db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
-        if pages:
-            return [f"damaged pages: {page}" for page in pages]
-        sentences = [row[0] for query in _QUERIES for row in db.execute(query)]
-        sentences += [sentence for level in _LEVELS for sentence in _vectors(db, level)]
-        texts = db.execute("SELECT id, characters, text FROM documents")
-        return sentences + [
-            f"the text of {id} has lost characters" for id, n, text in texts if len(text) != n
-        ]
-    except sqlite3.DatabaseError as error:
-        return [f"damaged pages: {error}"]
+        structural = [*_pages(db), *_tables(db)]
+        if structural:
+            yield from structural
+            return
+        yield from _orphans(db)
+        for query in _BOOKS:
+            yield from (Damage(row[0], "mend") for row in db.execute(query))
+        yield from damage_rows.found(db, derive, told)
+        yield from damage_words.found(db)
+    except READING as error:
+        if not is_damage(error):
+            raise
+        yield Damage(f"damaged pages: {error}", "mend")
 
 
-def _vectors(db: sqlite3.Connection, level: str) -> list[str]:
-    missing = db.execute(
-        f"SELECT 'no vector of {level} row ' || o.row FROM {_LEVELS[level]}"
-        f" NOT EXISTS (SELECT 1 FROM {level}_vectors v WHERE v.row = o.row)"
-    )
-    wrong = db.execute(
-        f"SELECT 'the vector of {level} row ' || row || ' is of the wrong size' FROM {level}_vectors"
-        " WHERE length(exact) <> 2 * length(codes) OR length(codes) <>"
-        " (SELECT length(codes) FROM child_vectors LIMIT 1)"
-    )
-    orphans = db.execute(
-        f"SELECT 'a vector of {level} row ' || v.row || ', which does not exist' FROM {level}_vectors v"
-        f" WHERE v.row NOT IN (SELECT row FROM {_LEVELS[level].split()[0]})"
-    )
-    return [row[0] for query in (missing, wrong, orphans) for row in query] + _not_finite(db, level)
+def _pages(db: sqlite3.Connection) -> Iterator[Damage]:
+    for row in db.execute("PRAGMA integrity_check(20)"):
+        if row[0] != "ok":
+            yield Damage(f"damaged pages: {row[0]}", "mend")
 
 
-def _not_finite(db: sqlite3.Connection, level: str) -> list[str]:
-    bad = []
-    cursor = db.execute(f"SELECT row, exact FROM {level}_vectors WHERE length(exact) = 2 * length(codes)")
-    while rows := cursor.fetchmany(4096):
-        sizes = {len(row[1]) for row in rows}
-        if len(sizes) == 1:
-            finite = np.isfinite(unpack(row[1] for row in rows)).all(axis=1)
-            bad += [rows[i][0] for i in np.flatnonzero(~finite)]
-    return [f"the vector of {level} row {row} is not finite" for row in bad]
+def _tables(db: sqlite3.Connection) -> Iterator[Damage]:
+    here = {row[0] for row in db.execute("SELECT name FROM sqlite_schema")}
+    for name, kind, _ in schema():
+        if name not in here:
+            lost = name in ("documents", "meta")
+            yield Damage(f"the {kind} {name} is missing", "none" if lost else "mend")
+
+
+def _orphans(db: sqlite3.Connection) -> Iterator[Damage]:
+    for sentence, query in _ORPHANS:
+        names = [row[0] for row in db.execute(query)]
+        if names:
+            yield Damage(sentence.format(names[0]) + and_more(len(names)), "mend")
+
+
+def and_more(count: int) -> str:
+    """Say how many more of a kind there are than the one that is named; nothing where it is the only one."""
+    return f" (and {count - 1:,} more of this kind)" if count > 1 else ""

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from nestling.stores.sqlite_errors import is_damage
+from nestling.stores.sqlite_errors import READING, is_damage
 from nestling.types import Document, Failure
 
 
-def stored(db: sqlite3.Connection) -> Iterator[Document | Failure]:
-    """Every document whole, by id; a failure in the place of one that cannot be read."""
+def stored(db: sqlite3.Connection, ids: Sequence[str] | None) -> Iterator[Document | Failure]:
+    """Every document whole, by id, or those given; a failure in the place of one that cannot be read."""
     query = "SELECT id, text, title, metadata, source FROM documents WHERE row = ?"
-    for row, id in rows(db):
+    for row, id in rows(db) if ids is None else _rows_of(db, ids):
         try:
             name, text, title, metadata, source = db.execute(query, (row,)).fetchone()
             yield Document(name, text, title, json.loads(metadata), source)
-        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+        except (*READING, ValueError, TypeError) as error:
             # TypeError: there is no such row, or it holds no text
+            if isinstance(error, sqlite3.Error) and not is_damage(error):
+                raise
             reason = f"it cannot be read ({error}); restore a backup, or remove it and add it again"
             yield Failure(id, reason)
 
@@ -27,7 +29,12 @@ def rows(db: sqlite3.Connection) -> list[tuple[int, str]]:
     """Row number and id of every document, by id; from the index or, where that is damaged, from the table."""
     try:
         return db.execute("SELECT row, id FROM documents ORDER BY id").fetchall()
-    except sqlite3.DatabaseError as error:
+    except READING as error:
         if not is_damage(error):
             raise
     return sorted(db.execute("SELECT row, id FROM documents NOT INDEXED"), key=lambda found: found[1])
+
+
+def _rows_of(db: sqlite3.Connection, ids: Sequence[str]) -> Iterator[tuple[int, str]]:
+    for id in ids:
+        yield from db.execute("SELECT row, id FROM documents WHERE id = ?", (id,)).fetchall()

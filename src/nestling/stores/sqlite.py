@@ -14,6 +14,7 @@ from typing import Any
 from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
 from nestling.stores.base import Entry
 from nestling.stores.layout import Layout, read_layout
+from nestling.stores.mending import STEPS, compact
 from nestling.stores.sqlite_backup import back_up
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import (
@@ -95,7 +96,7 @@ class SQLiteStore:
     def view(self) -> Iterator[View]:
         """Hold the last committed state, for one thread, until the block ends."""
         with self._reader() as db:
-            yield SQLiteView(db, self._layout_of)
+            yield SQLiteView(db, self._layout_of, self._layout)
 
     def replace(self, entry: Entry) -> None:
         """Store a document and all that hangs on it in one transaction, in place of what its id had."""
@@ -115,6 +116,16 @@ class SQLiteStore:
         with self._writing() as db:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
         self.meta = {**self.meta, key: value}
+
+    def mend(self) -> None:
+        """Put right what needs no document's text: indexes, rows without owners, row numbers, the log."""
+        for step in STEPS:
+            with self._writing() as db:
+                step(db)
+        with self._write_lock, mapped(self.path, self._timeout):
+            compact(self._open_writer())
+        # what was kept of the file may have been read while it was damaged
+        self._layout = None
 
     def backup(self, to: Path) -> None:
         """Copy the last committed state to a new file, whole or not at all; others may write meanwhile."""

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -109,13 +110,29 @@ def lay_out(db: sqlite3.Connection, meta: Mapping[str, Any]) -> None:
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     db.execute("BEGIN IMMEDIATE")
-    for statement in _statements(files("nestling.stores").joinpath("schema.sql").read_text("utf-8")):
+    for statement in _statements(_schema_sql()):
         db.execute(statement)
     rows = [(key, json.dumps(value)) for key, value in meta.items()]
     db.executemany("INSERT INTO meta VALUES (?, ?)", rows)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {SCHEMA}")
     db.execute("COMMIT")
+
+
+def schema() -> list[tuple[str, str, str]]:
+    """Name, kind (table or index) and statement of everything that a nest's file is made of."""
+    with closing(connect(None, 0)) as db:
+        for statement in _statements(_schema_sql()):
+            db.execute(statement)
+        # what belongs to an FTS5 table, and automatic indexes, come by themselves
+        return db.execute(
+            "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'words~_%'"
+            " ESCAPE '~' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY rowid"
+        ).fetchall()
+
+
+def _schema_sql() -> str:
+    return files("nestling.stores").joinpath("schema.sql").read_text("utf-8")
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from nestling.stores import damage
 from nestling.stores.bm25 import Postings, bm25, idf
+from nestling.stores.damage_memory import differences
 from nestling.stores.filtering import Items, Mask, allowed
 from nestling.stores.layout import Layout, current_change
 from nestling.stores.quantize import unpack
 from nestling.stores.salvage import stored
 from nestling.types import Child, Document, Failure, Level, Parent
-from nestling.view import Family, Ranked, Rows, Scores, StoredParent, Terms, Vectors
+from nestling.view import Damage, Derive, Family, Ranked, Rows, Scores, StoredParent, Terms, Told, Vectors
 from nestling.where import Where
 
 # Scores are rounded to this many decimals, so that equal content ties exactly however it was computed.
@@ -28,9 +29,15 @@ DECIMALS = 6
 class SQLiteView:
     """See `nestling.view.View`; made by `SQLiteStore.view`, inside a read transaction."""
 
-    def __init__(self, db: sqlite3.Connection, layout_of: Callable[[sqlite3.Connection], Layout]) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        layout_of: Callable[[sqlite3.Connection], Layout],
+        known: Layout | None = None,
+    ) -> None:
         self._db = db
         self._layout_of = layout_of
+        self._known = known
         self._texts: dict[int, str] = {}
         self._filters: dict[Where, Mask] = {}
         self._postings: dict[tuple[tuple[str, ...], ...], list[Postings]] = {}
@@ -180,9 +187,9 @@ class SQLiteView:
         )
         return Document(name, text, title, json.loads(metadata), source), parents
 
-    def stored(self) -> Iterator[Document | Failure]:
-        """Every document whole, by id, one at a time."""
-        return stored(self._db)
+    def stored(self, ids: Sequence[str] | None = None) -> Iterator[Document | Failure]:
+        """Every document whole, by id, or those given, one at a time."""
+        return stored(self._db, ids)
 
     def documents(self, where: Where | None) -> Iterator[dict[str, Any]]:
         """Documents by id, filtered by their own metadata."""
@@ -213,9 +220,13 @@ class SQLiteView:
         )
         return {**counts, "languages": self.languages(), "bytes": pages * size, "change": self.change}
 
-    def check(self) -> list[str]:
-        """Every damage that can be found by reading."""
-        return damage.found(self._db)
+    def check(self, derive: Derive | None = None, told: Told | None = None) -> list[Damage]:
+        """Every damage that can be found by reading, in the file and in what is kept in memory of it."""
+        found = list(damage.found(self._db, derive, told))
+        if self._known is not None and not found:
+            # caught up first, as it would be for a search
+            found += differences(self._db, self._layout)
+        return found
 
     def _exact(self, level: Level, vector: Vectors, rows: Rows) -> Scores:
         query = f"SELECT row, exact FROM {level}_vectors WHERE row IN (SELECT value FROM json_each(?))"
