@@ -117,6 +117,12 @@ REPAIRABLE = {
     "UPDATE parents SET heading = CAST(X'FF' AS TEXT) WHERE row = 2": (
         "the rows of a.md cannot be read: Could not dec"
     ),
+    "UPDATE children SET lead = X'00' WHERE row = 2": (
+        "the rows of a.md cannot be read: row 2 holds b'\\x00' where str"
+    ),
+    "UPDATE parents SET start = 'x' WHERE row = 2": (
+        "the rows of a.md cannot be read: row 2 holds 'x' where int"
+    ),
     "UPDATE parents SET metadata = '[' WHERE row = 2": (
         "a.md: a parent's metadata is no JSON object (of a.md§2)"
     ),
@@ -236,6 +242,9 @@ LOST = {
     ),
     "UPDATE documents SET metadata = '{\"year\": 2019}' WHERE id = 'b'": (
         "b: its fields are not those of its metadata"
+    ),
+    "UPDATE documents SET text = CAST(text AS BLOB) WHERE id = 'b'": (
+        "b: its text cannot be read: row 2 holds b'A short"
     ),
     "UPDATE documents SET metadata = '{' WHERE id = 'b'": "b: its metadata is no JSON object",
     "UPDATE documents SET digest = zeroblob(16) WHERE id = 'b'": (

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nestling.errors import EmbedderMismatchError, SettingError, StoreError
+from nestling.errors import EmbedderMismatchError, NotANestError, SettingError, StoreError
 from nestling.ingest.split import SPLITTER
 from nestling.ingest.terms import ANALYZER
 from nestling.models.embedder import Embedder
@@ -55,9 +55,9 @@ def open_nest(
         store = SQLiteStore(path, timeout=timeout)
     try:
         meta = store.meta
+        stored = _recipe_of(meta, str(path))
         if embedder is not None:
             _embedder_of(meta, embedder, str(path))
-        stored = Recipe(**meta["recipe"])
         if recipe is not None and recipe != stored:
             raise SettingError(
                 f"{path} was built with {_differing(stored, recipe)}; leave the sizes out, or build a new nest"
@@ -70,6 +70,15 @@ def open_nest(
         store.close()
         raise
     return Nest(store, lambda: _embedder_of(meta, embedder, str(path)))
+
+
+def _recipe_of(meta: Mapping[str, Any], path: str) -> Recipe:
+    try:
+        meta["embedder"]["fingerprint"], meta["embedder"]["spec"]
+        return Recipe(**meta["recipe"])
+    except (TypeError, LookupError, SettingError) as error:
+        reason = f"it does not say its recipe and embedder ({error!r})"
+        raise NotANestError(f"{path} is damaged: {reason}; restore a backup") from error
 
 
 def _differing(stored: Recipe, given: Recipe) -> str:

@@ -17,6 +17,10 @@ from nestling.view import Damage, Derive, Told
 from nestling.where import fields
 
 
+class _OtherTypeError(Exception):
+    """A column holds a value of another type than it must."""
+
+
 class _Child(NamedTuple):
     row: int
     parent: int
@@ -74,8 +78,8 @@ def found(db: sqlite3.Connection, derive: Derive | None, told: Told | None) -> I
                 continue
             yield from _once(_of(stored, derive, vectored), id)
             children += len(stored.children)
-        except READING as error:
-            if not is_damage(error):
+        except (*READING, _OtherTypeError) as error:
+            if isinstance(error, sqlite3.Error) and not is_damage(error):
                 raise
             yield Damage(f"the rows of {id} cannot be read: {error}", "derive", id)
         if told is not None:
@@ -101,33 +105,50 @@ def _read(db: sqlite3.Connection, row: int, id: str) -> _Stored | Damage:
         " WHERE row = ?"
     )
     try:
-        own = db.execute(query, (row,)).fetchone()
-    except READING as error:
-        if not is_damage(error):
+        own = _typed(db.execute(query, (row,)).fetchone(), int, str, str, object, str, str, bytes, int, str)
+    except (*READING, _OtherTypeError) as error:
+        if isinstance(error, sqlite3.Error) and not is_damage(error):
             raise
         return Damage(f"{id}: its text cannot be read: {error}", "none", id)
+    query = "SELECT scale, codes, exact FROM document_vectors WHERE row = ?"
+    vector = Packed(*(db.execute(query, (row,)).fetchone() or (None, None, None)))
+    query = "SELECT path, kind, value, element, parent FROM fields WHERE document = ?"
+    return _Stored._make((*own, _read_parents(db, row), vector, Counter(db.execute(query, (row,)))))
+
+
+def _read_parents(db: sqlite3.Connection, document: int) -> list[_Parent]:
     children: dict[int, list[_Child]] = {}
     query = (
         "SELECT c.row, c.parent, c.start, c.stop, c.terms, c.digest, c.lead, w.terms, v.scale, v.codes, v.exact"
         " FROM children c LEFT JOIN words w ON w.rowid = c.row LEFT JOIN child_vectors v ON v.row = c.row"
         " WHERE c.document = ? ORDER BY c.row"
     )
-    for number, parent, *values in db.execute(query, (row,)):
-        children.setdefault(parent, []).append(
-            _Child._make((number, parent, *values[:-3], Packed(*values[-3:])))
-        )
+    for values in db.execute(query, (document,)):
+        row = _typed(values[:7], int, int, int, int, int, bytes, str)
+        child = _Child._make((*row, values[7], Packed(*values[8:])))
+        children.setdefault(child.parent, []).append(child)
     query = (
         "SELECT p.row, p.id, p.start, p.stop, p.heading, p.metadata, v.scale, v.codes, v.exact FROM parents p"
         " LEFT JOIN parent_vectors v ON v.row = p.row WHERE p.document = ? ORDER BY p.row"
     )
-    parents = [
-        _Parent._make((*values[:-3], Packed(*values[-3:]), children.get(values[0], [])))
-        for values in db.execute(query, (row,))
+    return [
+        _Parent._make(
+            (
+                *_typed(values[:6], int, str, int, int, str, str),
+                Packed(*values[6:]),
+                children.get(values[0], []),
+            )
+        )
+        for values in db.execute(query, (document,))
     ]
-    query = "SELECT scale, codes, exact FROM document_vectors WHERE row = ?"
-    vector = Packed(*(db.execute(query, (row,)).fetchone() or (None, None, None)))
-    query = "SELECT path, kind, value, element, parent FROM fields WHERE document = ?"
-    return _Stored._make((*own, parents, vector, Counter(db.execute(query, (row,)))))
+
+
+def _typed(values: Sequence[Any], *types: type) -> Sequence[Any]:
+    # SQLite keeps values of any type in any column
+    for value, type in zip(values, types, strict=True):
+        if not isinstance(value, type):
+            raise _OtherTypeError(f"row {values[0]} holds {value!r:.20} where {type.__name__} belongs")
+    return values
 
 
 def _of(stored: _Stored, derive: Derive | None, vectored: Vectored) -> Iterator[tuple[str, str]]:

@@ -16,9 +16,11 @@ def stored(db: sqlite3.Connection, ids: Sequence[str] | None) -> Iterator[Docume
     for row, id in rows(db) if ids is None else _rows_of(db, ids):
         try:
             name, text, title, metadata, source = db.execute(query, (row,)).fetchone()
+            if not all(isinstance(value, str) for value in (name, text, title, metadata)):
+                raise TypeError("it is no text")
             yield Document(name, text, title, json.loads(metadata), source)
         except (*READING, ValueError, TypeError) as error:
-            # TypeError: there is no such row, or it holds no text
+            # TypeError: there is no such row
             if isinstance(error, sqlite3.Error) and not is_damage(error):
                 raise
             reason = f"it cannot be read ({error}); restore a backup, or remove it and add it again"
