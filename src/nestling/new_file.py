@@ -32,6 +32,8 @@ def new_file(path: Path) -> Iterator[Path]:
     _refuse_existing(path)
     if not path.parent.is_dir():
         raise NotFoundError(f"there is no folder {path.parent} to make {path.name} in; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise _unwritable(path)
     draft = path.with_name(f".{path.name[:40]}.{uuid.uuid4().hex}.tmp")
     try:
         yield draft
@@ -42,7 +44,9 @@ def new_file(path: Path) -> Iterator[Path]:
         raise _mapped(error, path) from error
     finally:
         for end in ("", "-wal", "-shm", "-journal"):
-            Path(f"{draft}{end}").unlink(missing_ok=True)
+            # a read-only disk refuses to remove even what is not there
+            if os.path.lexists(f"{draft}{end}"):
+                Path(f"{draft}{end}").unlink()
 
 
 def _refuse_existing(path: Path) -> None:
@@ -81,5 +85,9 @@ def _mapped(error: OSError, path: Path) -> NestlingError:
     if error.errno in _FULL:
         return FullError(f"the disk of {path} is full; nothing was left there; make room and run it again")
     if error.errno in _UNWRITABLE:
-        return ReadOnlyError(f"{path} cannot be made: its folder cannot be written; check its permissions")
+        return _unwritable(path)
     return StoreError(f"{path} cannot be written: {error}; check the path and the disk")
+
+
+def _unwritable(path: Path) -> ReadOnlyError:
+    return ReadOnlyError(f"{path} cannot be made: its folder cannot be written; check its permissions")

@@ -38,10 +38,13 @@ def back_up(db: sqlite3.Connection, to: Path, timeout: float) -> None:
             raise (error.__cause__ or error) from None
 
 
+def heed(status: int, remaining: int, total: int) -> None:
+    """Do nothing, between two steps: it is where Python notices Ctrl-C."""
+
+
 def _copy(db: sqlite3.Connection, draft: Path, timeout: float) -> None:
     copy = connect(draft, timeout, "mode=rwc")
     try:
-        # the callback is where Python notices Ctrl-C
-        db.backup(copy, pages=STEP, progress=lambda *_: None)
+        db.backup(copy, pages=STEP, progress=heed)
     finally:
         copy.close()

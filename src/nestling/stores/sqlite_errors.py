@@ -49,7 +49,7 @@ def _mapped(error: sqlite3.Error | UnicodeDecodeError, path: str, timeout: float
         )
     if family == "SQLITE_IOERR":
         return StoreError(
-            f"the disk of {path} failed ({error}): it is broken, or a quota or limit is reached;"
+            f"the disk of {path} failed ({error}): it is full, a quota or limit is reached, or it is broken;"
             " nothing of this change was kept; mend that and run it again"
         )
     return StoreError(f"{path} cannot be read or written: {error}; check the disk and the file's permissions")

@@ -83,6 +83,8 @@ def make(path: Path, meta: Mapping[str, Any], timeout: float) -> None:
         db = connect(draft, timeout, "mode=rwc")
         try:
             lay_out(db, meta)
+            # closing would do it as well, but say nothing where it fails
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             db.close()
         _publish(draft, path)
