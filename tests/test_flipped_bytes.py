@@ -84,7 +84,7 @@ def run(folder: Path, times: int) -> None:
 
 def test_a_flipped_byte_is_found_or_harmless(tmp_path: Path) -> None:
     """Some hundred bytes, one at a time."""
-    run(tmp_path, 80)
+    run(tmp_path, 50)
 
 
 @pytest.mark.slow

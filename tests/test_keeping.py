@@ -174,7 +174,7 @@ def test_a_file_that_comes_meanwhile_is_not_overwritten(
     assert target.stat().st_size > 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(DOCUMENTS)
 def test_export_and_import_lose_nothing(
     tmp_path_factory: pytest.TempPathFactory, given_: list[Document]

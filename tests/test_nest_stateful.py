@@ -229,8 +229,8 @@ def run(examples: int, steps: int) -> None:
 
 
 def test_a_nest_is_a_dictionary_of_documents() -> None:
-    """A dozen lives of a nest, of up to twenty steps each."""
-    run(12, 20)
+    """Eight lives of a nest, of up to twenty steps each."""
+    run(8, 20)
 
 
 @pytest.mark.slow

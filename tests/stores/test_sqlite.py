@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import subprocess
 import sys
@@ -303,6 +304,42 @@ def test_the_change_log_stays_short(path: Path, monkeypatch: pytest.MonkeyPatch)
     assert ids(late, "child", match(late, "49")) == ["b"]
     late.close()
     store.close()
+
+
+def test_the_log_beside_the_file_is_cut_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a large document made of it is given back while the nest stays open."""
+    monkeypatch.setattr("nestling.stores.sqlite.LOG", 100_000)
+    store = SQLiteStore.create(path, META)
+    store.replace(entry("large", [["word " * 1_000_000]]))
+    log = Path(f"{path}-wal")
+    assert log.stat().st_size > 5_000_000
+    for n in range(3):
+        store.replace(entry("small", [[f"word {n}"]]))
+    assert log.stat().st_size < 1_000_000
+    store.close()
+
+
+def test_the_index_of_words_is_merged_under_steady_replacing(store: SQLiteStore) -> None:
+    """It stays within a few times the size that it has when it was just made, however often texts are replaced."""
+
+    def size() -> int:
+        with store._reader() as db:
+            found: int = db.execute("SELECT sum(length(block)) FROM words_data").fetchone()[0]
+            return found
+
+    chance = random.Random(2)
+    texts = [[" ".join(f"w{int(chance.paretovariate(0.7)) % 5000}" for _ in range(60)) for _ in range(5)]] * 2
+    for n in range(20):
+        store.replace(entry(f"d{n}", texts))
+    with store._writing() as db:
+        db.execute("INSERT INTO words (words) VALUES ('optimize')")
+    least, most = size(), 0
+    for n in range(400):
+        store.replace(entry(f"d{n % 20}", texts))
+        most = max(most, size())
+    assert most < 5 * least
+    with store.view() as view:
+        assert view.check() == []
 
 
 def test_disk_full_keeps_what_was_stored(path: Path) -> None:

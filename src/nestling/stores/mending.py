@@ -39,6 +39,8 @@ def _indexes(db: sqlite3.Connection) -> None:
 def _words(db: sqlite3.Connection) -> None:
     # first of all from the table, since deleting takes words out of the index by what the table says
     db.execute("INSERT INTO words (words) VALUES ('rebuild')")
+    # as in schema.sql, for an index that had to be made anew
+    db.execute("INSERT INTO words (words, rank) VALUES ('automerge', 2)")
 
 
 def _orphans(db: sqlite3.Connection) -> None:

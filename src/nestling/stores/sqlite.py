@@ -32,6 +32,9 @@ from nestling.stores.sqlite_rows import delete, insert
 from nestling.stores.sqlite_view import SQLiteView
 from nestling.view import View
 
+# Bytes that the write-ahead log is cut back to, after a large document has made it grow.
+LOG = 16 << 20
+
 
 class SQLiteStore:
     """One nest. Threads and forked processes may share it: they read side by side and write in turn.
@@ -231,6 +234,7 @@ class SQLiteStore:
                 self._writer = connect(self._file, self._timeout)
                 self._writer.execute("PRAGMA synchronous = FULL")
                 self._writer.execute("PRAGMA foreign_keys = ON")
+                self._writer.execute(f"PRAGMA journal_size_limit = {LOG}")
         assert self._writer is not None
         return self._writer
 
