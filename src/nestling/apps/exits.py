@@ -37,7 +37,11 @@ BROKEN_PIPE = 141
 # the first that fits an error counts
 EXITS = (
     Exit(OK, (), "all was done; a search that finds nothing is done, too"),
-    Exit(PARTLY, (), "done, but `add` could not store every input, or `check` found damage"),
+    Exit(
+        PARTLY,
+        (),
+        "done, but `add` could not store every input, `export` not read every document, or `check` found damage",
+    ),
     Exit(USAGE, (), "the command cannot be read: an unknown option, a missing argument"),
     Exit(3, ("InputError",), "what was given cannot be used: a filter, a size, a document"),
     Exit(NOT_FOUND, ("NotFoundError",), "there is no such nest, document or passage"),
@@ -85,12 +89,19 @@ def refuse(error: click.ClickException, as_json: bool) -> NoReturn:
     raise click.exceptions.Exit(error.exit_code)
 
 
+_WHOLE = "; every document stored so far is whole, run it again to go on"
+_KEPT = {
+    "add": _WHOLE,
+    "import": _WHOLE,
+    "demo": _WHOLE,
+    "backup": "; no file was made",
+    "export": "; no file was made",
+}
+
+
 def interrupted(command: str | None) -> NoReturn:
     """End after Ctrl-C."""
-    kept = (
-        "; every document stored so far is whole, run it again to go on" if command in ("add", "demo") else ""
-    )
-    complain(f"stopped{kept}", fresh=True)
+    complain(f"stopped{_KEPT.get(command or '', '')}", fresh=True)
     raise click.exceptions.Exit(INTERRUPTED)
 
 
