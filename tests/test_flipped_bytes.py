@@ -71,7 +71,7 @@ def flip_and_look(
 
 
 def run(folder: Path, times: int) -> None:
-    """Flip so often; each of the three ways out must have been seen."""
+    """Flip so often; some must be found, and some must hit what nobody reads."""
     sound = folder / "sound.nest"
     with nestling.open(sound, create=True, embedder=WordHash()) as nest:
         nest.add(DOCUMENTS)
@@ -79,7 +79,7 @@ def run(folder: Path, times: int) -> None:
         nest.remove([f"d{n}" for n in range(0, 12, 3)])
     chance, wanted, exact = random.Random(times), rows(sound), vectors(sound)
     ways = [flip_and_look(sound, folder / "flipped.nest", chance, wanted, exact) for _ in range(times)]
-    assert set(ways) == {"refused", "found", "harmless"}
+    assert set(ways) >= {"found", "harmless"}
 
 
 def test_a_flipped_byte_is_found_or_harmless(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -397,3 +397,32 @@ def test_a_nest_in_memory_is_repaired_without_a_copy() -> None:
             db.execute("DELETE FROM fields")
         done = nest.repair()
         assert (done.repaired, done.left, done.backup) == (["a.md", "b", "c"], [], None)
+
+
+class _Meanwhile(WordHash):
+    """While the model works on a text, another process changes its document."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        super().__init__()
+        self.work = work
+
+    def embed_documents(self, texts: Sequence[str]) -> Any:
+        """Let it."""
+        self.work()
+        return super().embed_documents(texts)
+
+
+@pytest.mark.parametrize("change", ["replace", "remove"])
+def test_what_another_process_changes_meanwhile_stays_changed(damaged: Path, change: str) -> None:
+    """Repair puts no older text in place of a newer one, and brings nothing back."""
+    plant(damaged, "DELETE FROM child_vectors WHERE row = (SELECT row FROM children WHERE document = 2)")
+    with nestling.open(damaged, embedder=WordHash()) as other:
+
+        def work() -> None:
+            other.add(Document("b", "Newer text.")) if change == "replace" else other.remove("b")
+
+        with nestling.open(damaged, embedder=_Meanwhile(work)) as nest:
+            assert nest.repair(backup=False).left == []
+            tree = nest.show("b")
+            assert (tree.document.text if tree else None) == ("Newer text." if change == "replace" else None)
+            assert nest.check() == []

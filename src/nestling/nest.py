@@ -159,11 +159,12 @@ class Nest:
         report: Report,
         told: _Told,
         made: dict[bytes, Vectors],
-        anew: bool = False,
+        anew: bool | None = None,
     ) -> None:
-        """Embed what is new in a window, or with ``anew`` all, and store its documents, each in one transaction.
+        """Embed what is new in a window and store its documents, each in one transaction.
 
-        Vectors stay in ``made``, so that a window that failed can be gone through one document at a time.
+        Where ``anew`` is given, each takes the place of nothing but itself; true: with new vectors. Vectors stay
+        in ``made``, so that a window that failed can be gone through one document at a time.
         """
         try:
             vectors = self._embed(window, report, told, made, anew)
@@ -172,7 +173,7 @@ class Nest:
                 raise
             # the fault may lie with one document: those before it are still to be stored
             for prepared in window:
-                self._keep([prepared], report, told, made)
+                self._keep([prepared], report, told, made, anew)
             return
         for prepared in window:
             rows = [vectors[digest] for digest in prepared.digests]
@@ -185,7 +186,8 @@ class Nest:
                     child_digests=prepared.digests,
                     terms=prepared.terms,
                     vectors=np.stack(rows) if rows else np.zeros((0, 0), np.float32),
-                )
+                ),
+                itself=anew is not None,
             )
             id = prepared.document.id
             (report.updated if id in told.existing else report.added).append(id)
@@ -194,7 +196,12 @@ class Nest:
             told.documents(1, id)
 
     def _embed(
-        self, window: Sequence[Prepared], report: Report, told: _Told, made: dict[bytes, Vectors], anew: bool
+        self,
+        window: Sequence[Prepared],
+        report: Report,
+        told: _Told,
+        made: dict[bytes, Vectors],
+        anew: bool | None,
     ) -> Mapping[bytes, Vectors]:
         """The vector of every text of a window by its digest: a stored one, but for ``anew``, or a new one."""
         texts = {d: text for p in window for d, text in zip(p.digests, p.texts, strict=True)}

@@ -51,8 +51,13 @@ class Store(Protocol):
         """Hold the state of the last commit."""
         ...
 
-    def replace(self, entry: Entry) -> None:
-        """Store a document in place of what its id had, in one transaction."""
+    def replace(self, entry: Entry, *, itself: bool = False) -> None:
+        """Store a document in place of what its id had, in one transaction.
+
+        Args:
+            entry: The document with all its rows.
+            itself: Do nothing where the stored document is not, or no longer, one of the same digest.
+        """
         ...
 
     def remove(self, ids: Iterable[str]) -> list[str]:

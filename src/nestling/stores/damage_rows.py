@@ -105,7 +105,18 @@ def _read(db: sqlite3.Connection, row: int, id: str) -> _Stored | Damage:
         " WHERE row = ?"
     )
     try:
-        own = _typed(db.execute(query, (row,)).fetchone(), int, str, str, object, str, str, bytes, int, str)
+        own = _typed(
+            db.execute(query, (row,)).fetchone() or (row, *[None] * 8),
+            int,
+            str,
+            str,
+            object,
+            str,
+            str,
+            bytes,
+            int,
+            str,
+        )
     except (*READING, _OtherTypeError) as error:
         if isinstance(error, sqlite3.Error) and not is_damage(error):
             raise

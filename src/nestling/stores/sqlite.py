@@ -28,7 +28,7 @@ from nestling.stores.sqlite_file import (
     make,
     read_meta,
 )
-from nestling.stores.sqlite_rows import delete, insert
+from nestling.stores.sqlite_rows import delete, holds, insert
 from nestling.stores.sqlite_view import SQLiteView
 from nestling.view import View
 
@@ -101,9 +101,14 @@ class SQLiteStore:
         with self._reader() as db:
             yield SQLiteView(db, self._layout_of, self._layout)
 
-    def replace(self, entry: Entry) -> None:
-        """Store a document and all that hangs on it in one transaction, in place of what its id had."""
+    def replace(self, entry: Entry, *, itself: bool = False) -> None:
+        """Store a document and all that hangs on it in one transaction, in place of what its id had.
+
+        With ``itself`` only in place of a document of the same digest.
+        """
         with self._writing() as db:
+            if itself and not holds(db, entry):
+                return
             delete(db, [entry.document.id])
             insert(db, entry)
 
