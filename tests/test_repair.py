@@ -247,6 +247,8 @@ LOST = {
         "b: its text cannot be read: row 2 holds b'A short"
     ),
     "UPDATE documents SET metadata = '{' WHERE id = 'b'": "b: its metadata is no JSON object",
+    "UPDATE documents SET metadata = '{\"\\ud800\": 1}' WHERE id = 'b'": "b: its metadata is no JSON object",
+    "UPDATE documents SET metadata = '{\"year\": 1e999}' WHERE id = 'b'": "b: its metadata is no JSON object",
     "UPDATE documents SET digest = zeroblob(16) WHERE id = 'b'": (
         "b: its title, text or metadata are not what was added"
     ),

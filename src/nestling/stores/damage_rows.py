@@ -7,63 +7,16 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
-from nestling.stores.damage_vectors import Packed, Vectored
+from nestling.errors import FilterError
+from nestling.stores.damage_vectors import Vectored
 from nestling.stores.salvage import rows
 from nestling.stores.sqlite_errors import READING, is_damage
+from nestling.stores.stored_rows import OtherTypeError, ParentRow, Stored, read
 from nestling.types import Child, Document, Parent
 from nestling.view import Damage, Derive, Told
 from nestling.where import fields
-
-
-class _OtherTypeError(Exception):
-    """A column holds a value of another type than it must."""
-
-
-class _Child(NamedTuple):
-    row: int
-    parent: int
-    start: int
-    stop: int
-    terms: int
-    digest: bytes
-    lead: str
-    words: str | None
-    vector: Packed
-
-
-class _Parent(NamedTuple):
-    row: int
-    id: str
-    start: int
-    stop: int
-    heading: str
-    metadata: str
-    vector: Packed
-    children: list[_Child]
-
-
-class _Stored(NamedTuple):
-    """One document with all its rows as they are; ``text`` has been read without error."""
-
-    row: int
-    id: str
-    title: str
-    source: str | None
-    metadata: str
-    language: str
-    digest: bytes
-    characters: int
-    text: str
-    parents: list[_Parent]
-    vector: Packed
-    fields: Counter[tuple[Any, ...]]
-
-    @property
-    def children(self) -> list[_Child]:
-        """Of all parents."""
-        return [child for parent in self.parents for child in parent.children]
 
 
 def found(db: sqlite3.Connection, derive: Derive | None, told: Told | None) -> Iterator[Damage]:
@@ -72,13 +25,13 @@ def found(db: sqlite3.Connection, derive: Derive | None, told: Told | None) -> I
     documents, children = rows(db), 0
     for done, (row, id) in enumerate(documents, 1):
         try:
-            stored = _read(db, row, id)
+            stored = read(db, row, id)
             if isinstance(stored, Damage):
                 yield stored
                 continue
             yield from _once(_of(stored, derive, vectored), id)
             children += len(stored.children)
-        except (*READING, _OtherTypeError) as error:
+        except (*READING, OtherTypeError) as error:
             if isinstance(error, sqlite3.Error) and not is_damage(error):
                 raise
             yield Damage(f"the rows of {id} cannot be read: {error}", "derive", id)
@@ -99,70 +52,7 @@ def _once(damages: Iterator[tuple[str, str]], id: str) -> Iterator[Damage]:
         yield Damage(f"{id}: {kind}{place and f' ({place}{more})'}", remedy, id)
 
 
-def _read(db: sqlite3.Connection, row: int, id: str) -> _Stored | Damage:
-    query = (
-        "SELECT row, id, title, source, metadata, language, digest, characters, text FROM documents"
-        " WHERE row = ?"
-    )
-    try:
-        own = _typed(
-            db.execute(query, (row,)).fetchone() or (row, *[None] * 8),
-            int,
-            str,
-            str,
-            object,
-            str,
-            str,
-            bytes,
-            int,
-            str,
-        )
-    except (*READING, _OtherTypeError) as error:
-        if isinstance(error, sqlite3.Error) and not is_damage(error):
-            raise
-        return Damage(f"{id}: its text cannot be read: {error}", "none", id)
-    query = "SELECT scale, codes, exact FROM document_vectors WHERE row = ?"
-    vector = Packed(*(db.execute(query, (row,)).fetchone() or (None, None, None)))
-    query = "SELECT path, kind, value, element, parent FROM fields WHERE document = ?"
-    return _Stored._make((*own, _read_parents(db, row), vector, Counter(db.execute(query, (row,)))))
-
-
-def _read_parents(db: sqlite3.Connection, document: int) -> list[_Parent]:
-    children: dict[int, list[_Child]] = {}
-    query = (
-        "SELECT c.row, c.parent, c.start, c.stop, c.terms, c.digest, c.lead, w.terms, v.scale, v.codes, v.exact"
-        " FROM children c LEFT JOIN words w ON w.rowid = c.row LEFT JOIN child_vectors v ON v.row = c.row"
-        " WHERE c.document = ? ORDER BY c.row"
-    )
-    for values in db.execute(query, (document,)):
-        row = _typed(values[:7], int, int, int, int, int, bytes, str)
-        child = _Child._make((*row, values[7], Packed(*values[8:])))
-        children.setdefault(child.parent, []).append(child)
-    query = (
-        "SELECT p.row, p.id, p.start, p.stop, p.heading, p.metadata, v.scale, v.codes, v.exact FROM parents p"
-        " LEFT JOIN parent_vectors v ON v.row = p.row WHERE p.document = ? ORDER BY p.row"
-    )
-    return [
-        _Parent._make(
-            (
-                *_typed(values[:6], int, str, int, int, str, str),
-                Packed(*values[6:]),
-                children.get(values[0], []),
-            )
-        )
-        for values in db.execute(query, (document,))
-    ]
-
-
-def _typed(values: Sequence[Any], *types: type) -> Sequence[Any]:
-    # SQLite keeps values of any type in any column
-    for value, type in zip(values, types, strict=True):
-        if not isinstance(value, type):
-            raise _OtherTypeError(f"row {values[0]} holds {value!r:.20} where {type.__name__} belongs")
-    return values
-
-
-def _of(stored: _Stored, derive: Derive | None, vectored: Vectored) -> Iterator[tuple[str, str]]:
+def _of(stored: Stored, derive: Derive | None, vectored: Vectored) -> Iterator[tuple[str, str]]:
     """(remedy, sentence) of each damage; a sentence is a kind, a colon, and the place."""
     if stored.characters != len(stored.text):
         yield "derive", f"its text has {len(stored.text):,} characters, not {stored.characters:,}"
@@ -190,7 +80,7 @@ def _of(stored: _Stored, derive: Derive | None, vectored: Vectored) -> Iterator[
     )
 
 
-def _parents(stored: _Stored) -> Iterator[tuple[str, str]]:
+def _parents(stored: Stored) -> Iterator[tuple[str, str]]:
     kind = "its parents do not cover its text"
     end = 0
     for n, parent in enumerate(stored.parents, 1):
@@ -207,7 +97,7 @@ def _parents(stored: _Stored) -> Iterator[tuple[str, str]]:
         yield "derive", f"{kind}: they end at {end} of {len(stored.text)}"
 
 
-def _children(parent: _Parent) -> Iterator[tuple[str, str]]:
+def _children(parent: ParentRow) -> Iterator[tuple[str, str]]:
     kind, children = "the children of a parent do not cover it", parent.children
     if not children:
         yield "derive", f"{kind}: {parent.id} has none"
@@ -225,7 +115,7 @@ def _children(parent: _Parent) -> Iterator[tuple[str, str]]:
             )
 
 
-def _heads(stored: _Stored) -> Iterator[tuple[str, str]]:
+def _heads(stored: Stored) -> Iterator[tuple[str, str]]:
     for parent in stored.parents:
         heading = _json(parent.heading)
         if not isinstance(heading, list) or not all(isinstance(part, str) for part in heading):
@@ -234,7 +124,7 @@ def _heads(stored: _Stored) -> Iterator[tuple[str, str]]:
             yield "derive", f"a parent's metadata is no JSON object: of {parent.id}"
 
 
-def _words(stored: _Stored) -> Iterator[tuple[str, str]]:
+def _words(stored: Stored) -> Iterator[tuple[str, str]]:
     for parent in stored.parents:
         for n, child in enumerate(parent.children):
             if child.words is None:
@@ -243,7 +133,7 @@ def _words(stored: _Stored) -> Iterator[tuple[str, str]]:
                 yield "derive", f"a child has not as many words as it says: {_name(parent, n)} has {count}"
 
 
-def _fields(stored: _Stored, metadata: dict[str, Any]) -> Counter[tuple[Any, ...]]:
+def _fields(stored: Stored, metadata: dict[str, Any]) -> Counter[tuple[Any, ...]]:
     own = [(0, metadata), *((parent.row, _object(parent.metadata) or {}) for parent in stored.parents)]
     return Counter(
         (path, value.kind, value.value, int(element), row)
@@ -253,7 +143,7 @@ def _fields(stored: _Stored, metadata: dict[str, Any]) -> Counter[tuple[Any, ...
 
 
 def _derived(
-    stored: _Stored, held: Sequence[_Parent], metadata: dict[str, Any], derive: Derive
+    stored: Stored, held: Sequence[ParentRow], metadata: dict[str, Any], derive: Derive
 ) -> Iterator[tuple[str, str]]:
     """Hold the document, and those of its parents whose spans are sound, to what the text gives."""
     parents = tuple(
@@ -284,7 +174,7 @@ def _derived(
             yield "derive", f"the words of a child are not those of its text: {name}"
 
 
-def _name(parent: _Parent, n: int) -> str:
+def _name(parent: ParentRow, n: int) -> str:
     return f"{parent.id}::{n:02d}"
 
 
@@ -297,4 +187,12 @@ def _json(text: str) -> Any:
 
 def _object(text: str) -> dict[str, Any] | None:
     value = _json(text)
-    return value if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+        list(fields(value))
+    except (FilterError, UnicodeEncodeError):
+        # JSON, but not of values that can be stored: half a surrogate pair, a number without end
+        return None
+    return value
