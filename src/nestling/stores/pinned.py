@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 from nestling.errors import ReadOnlyError
@@ -24,6 +25,10 @@ class Pinned:
         """Hold the state of the last commit, of this edition where no other is named."""
         return self._store.view(self._edition if edition is None else edition)
 
+    def backup(self, to: Path) -> None:
+        """Copy the store, all of its editions."""
+        self._store.backup(to)
+
     def own_files(self) -> frozenset[tuple[int, int]]:
         """As those of the store."""
         return self._store.own_files()
@@ -36,7 +41,9 @@ class Pinned:
         """Refused."""
         raise self._refused()
 
-    def replace(self, entry: Entry, instead_of: tuple[str, str] | None = None) -> None:
+    def replace(
+        self, entry: Entry, instead_of: tuple[str, str] | None = None, *, itself: bool = False
+    ) -> None:
         """Refused."""
         raise self._refused()
 
@@ -64,6 +71,10 @@ class Pinned:
         """Refused."""
         raise self._refused()
 
+    def unindex(self, edition: int, ids: Iterable[str]) -> None:
+        """Refused."""
+        raise self._refused()
+
     def switch(self, edition: int) -> None:
         """Refused."""
         raise self._refused()
@@ -77,6 +88,10 @@ class Pinned:
         raise self._refused()
 
     def shrink(self) -> None:
+        """Refused."""
+        raise self._refused()
+
+    def mend(self) -> None:
         """Refused."""
         raise self._refused()
 
