@@ -6,7 +6,7 @@ ARGS ?=
 PEERS := .venv-peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format bench bench-peers model clean
+.PHONY: help demo test test-slow check format bench bench-peers fuzz soak model clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,17 @@ $(PEERS)/.made: pyproject.toml benchmarks/peers-requirements.txt scripts/make_ve
 
 bench-peers: $(PEERS)/.made ## Measure Nestling beside LangChain, LlamaIndex, Haystack and Chroma (40 minutes)
 	@cd benchmarks && ../$(PEERS)/bin/python -m peers $(ARGS)
+
+$(VENV)/.fuzz: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	@touch $@
+
+fuzz: $(VENV)/.fuzz ## Fuzz the splitter, then the query, five minutes each (ARGS="--seconds 60")
+	@$(BIN)/python -m fuzz split $(ARGS)
+	@$(BIN)/python -m fuzz query $(ARGS)
+
+soak: $(VENV)/.dev ## Replace and remove for an hour; memory and files must stay flat (ARGS="--minutes 5")
+	@$(BIN)/python benchmarks/soak.py $(ARGS)
 
 model: $(VENV)/.dev ## Make the built-in model's file anew from its published weights
 	@$(BIN)/python scripts/build_model.py

@@ -53,7 +53,18 @@ if TYPE_CHECKING:
     from nestling.nest import Nest
     from nestling.opening import open_nest as open
     from nestling.rebuilding import EditionInfo, Rebuilt
-    from nestling.results import DocumentInfo, Explanation, Progress, Renamed, Report, Results, Tree, Vote
+    from nestling.results import (
+        DocumentInfo,
+        Explanation,
+        Exported,
+        Progress,
+        Renamed,
+        Repair,
+        Report,
+        Results,
+        Tree,
+        Vote,
+    )
     from nestling.settings import Recipe, Scoring
     from nestling.tuning import tune
     from nestling.types import Child, Context, Document, Evidence, Failure, Parent, Passage, Piece
@@ -80,7 +91,7 @@ _HOMES = {
     "nest": "Nest",
     "opening": "open",
     "rebuilding": "EditionInfo Rebuilt",
-    "results": "DocumentInfo Explanation Progress Renamed Report Results Tree Vote",
+    "results": "DocumentInfo Explanation Exported Progress Renamed Repair Report Results Tree Vote",
     "settings": "Recipe Scoring",
     "tuning": "tune",
     "types": "Child Context Document Evidence Failure Parent Passage Piece",
@@ -102,6 +113,7 @@ __all__ = [
     "Evaluation",
     "Evidence",
     "Explanation",
+    "Exported",
     "Failure",
     "FilterError",
     "FullError",
@@ -127,6 +139,7 @@ __all__ = [
     "Rebuilt",
     "Recipe",
     "Renamed",
+    "Repair",
     "Report",
     "Results",
     "ScopeError",

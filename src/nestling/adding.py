@@ -52,6 +52,29 @@ def add(
     return report
 
 
+def add_again(store: Store, embedders: Embedders, document: Document, anew: bool) -> None:
+    """Store a document in place of itself, as it is stored, with all its rows made from its text.
+
+    Args:
+        store: Where it is stored; where it is not, or no longer the same, nothing is done.
+        embedders: The models of the editions.
+        document: As it was read back.
+        anew: Make its vectors anew in the live edition, too.
+
+    Raises:
+        ModelError: The embedder failed.
+        EmbedderMismatchError: It is not to be had.
+        StoreError: The nest could not be written, or other rules than this Nestling's built the live edition.
+    """
+    with store.view() as view:
+        file = view.files([document.id]).get(document.id)
+    report = Report()
+    adding = Adding(
+        store, embedders, Changes(store, report), report, Told(None, None), itself=True, anew=anew
+    )
+    adding.keep([Change(document, file, True, None)])
+
+
 class Adding:
     """The storing half of one call of `Nest.add` or `Nest.sync`."""
 
@@ -63,14 +86,29 @@ class Adding:
         report: Report,
         told: Told,
         dry: bool = False,
+        itself: bool = False,
+        anew: bool = False,
     ) -> None:
-        """Begin; where it is ``dry``, it is only reported what would be done."""
+        """Begin.
+
+        Args:
+            store: Where to.
+            embedders: The models of the editions.
+            changes: What the inputs change.
+            report: Gets what is done.
+            told: Likewise, for progress.
+            dry: Only report what would be done.
+            itself: Put each document in the place of nothing but itself.
+            anew: Make vectors of the live edition anew where there are some.
+        """
         self._store = store
         self._embedders = embedders
         self._changes = changes
         self._report = report
         self._told = told
         self._dry = dry
+        self._itself = itself
+        self._anew = anew
         self._indexers: list[Indexer] = []
         self._editions: frozenset[int] = frozenset()
         self._changed: dict[str, Change] = {}
@@ -90,9 +128,15 @@ class Adding:
             last = batch[-1]
             name = last.id if isinstance(last, Document) else last.name
             self._told.documents(len(batch) - len(changed), name)
-            self._store_changed(changed)
+            self.keep(changed)
 
-    def _store_changed(self, changed: Sequence[Change]) -> None:
+    def keep(self, changed: Sequence[Change]) -> None:
+        """Store documents that have changed, each in one transaction.
+
+        Raises:
+            ModelError: As in `take`.
+            StoreError: Likewise.
+        """
         self._changed = {change.document.id: change for change in changed}
         if changed and not self._indexers:
             self._look()
@@ -143,6 +187,7 @@ class Adding:
                         change.file,
                     ),
                     change.former,
+                    itself=self._itself,
                 )
             except EditionsChangedError as error:
                 if not attempts:
@@ -159,7 +204,8 @@ class Adding:
         for indexer, prepared in self._by_edition(window):
             known = made[indexer.embedder.fingerprint]
             try:
-                rows[indexer.edition.number] = indexer.rows(prepared, self._told.children, known)
+                anew = self._anew and indexer is self._indexers[0]
+                rows[indexer.edition.number] = indexer.rows(prepared, self._told.children, known, anew)
             except ModelError:
                 # nothing is added the less for an edition that nobody asks yet: its builder meets the error
                 if indexer is self._indexers[0]:

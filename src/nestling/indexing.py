@@ -42,20 +42,24 @@ class Indexer:
         """Split and analyse a checked document; its ``language`` is told anew where it is not given."""
         return prepare(document, self.edition.build.recipe, self.embedder.count_tokens, language)
 
-    def rows(self, window: Sequence[Prepared], told: Callable[[int], None], made: Made) -> list[Indexed]:
+    def rows(
+        self, window: Sequence[Prepared], told: Callable[[int], None], made: Made, anew: bool = False
+    ) -> list[Indexed]:
         """What the edition will hold of each of these; what was embedded before is not embedded again.
 
         Args:
             window: Prepared by this indexer, or one of an equal recipe.
             told: Called with the number of children embedded, after each call of the model.
             made: Vectors stay in it, so that a window that failed can be gone through one document at a time.
+            anew: Take nothing from the nest: what it holds may be damaged.
 
         Raises:
             ModelError: The embedder failed.
         """
         texts = {d: text for p in window for d, text in zip(p.digests, p.texts, strict=True)}
         with self._store.view() as view:
-            stored = view.embedded([d for d in texts if d not in made], self.embedder.fingerprint)
+            unmade = [] if anew else [d for d in texts if d not in made]
+            stored = view.embedded(unmade, self.embedder.fingerprint)
         missing = [digest for digest in texts if digest not in made and digest not in stored]
         for first in range(0, len(missing), TOGETHER):
             part = missing[first : first + TOGETHER]

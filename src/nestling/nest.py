@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 
@@ -18,11 +18,12 @@ from nestling.ingest.check import is_storable
 from nestling.ingest.load import Source
 from nestling.ingest.prepare import question_language
 from nestling.ingest.terms import query_terms
+from nestling.keeping import backup, check, export, repair
 from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.vectors import embedded
 from nestling.rebuilding import EditionInfo, Rebuilt, editions, prune, rebuild, rollback, switch_to
-from nestling.results import DocumentInfo, Progress, Report, Results, Tree
+from nestling.results import DocumentInfo, Exported, Progress, Repair, Report, Results, Tree
 from nestling.retrieve.context import context
 from nestling.retrieve.find import Question, find
 from nestling.retrieve.gate import Gate
@@ -416,10 +417,60 @@ class Nest:
             "embedder": build.embedder,
         }
 
-    def check(self) -> Sequence[str]:
-        """What is damaged, a sentence each; empty when all is well. Reads everything, writes nothing."""
-        with self._store.view() as view:
-            return view.check()
+    def check(self, *, progress: Callable[[Progress], None] | None = None) -> Sequence[str]:
+        """What is damaged, a sentence each; empty when all is well. Reads everything, writes nothing.
+
+        Args:
+            progress: Called after each document.
+        """
+        return check(self._store, self._embedders, progress)
+
+    # --- keeping
+
+    def repair(
+        self, *, backup: str | PathLike[str] | bool = True, progress: Callable[[Progress], None] | None = None
+    ) -> Repair:
+        """Make anew what `check` finds damaged, from the stored texts, each document in one transaction.
+
+        A document whose own text, title or metadata are damaged is left as it is and told.
+
+        Args:
+            backup: Where the nest is copied to before anything is changed; True: to a new file beside it;
+                False: nowhere. A nest in memory is copied only to a path.
+            progress: Called after each document that is looked at.
+
+        Raises:
+            InputError: There is something at the path of the backup.
+            ModelError: The embedder failed. Documents done before it are repaired; repairing again goes on.
+            StoreError: The nest or its backup could not be written; likewise.
+        """
+        return repair(self._store, self._embedders, backup, progress)
+
+    def backup(self, to: str | PathLike[str]) -> None:
+        """Copy the nest to a new file, whole or not at all, while others may go on reading and writing.
+
+        Args:
+            to: The new file. It is a nest as it was when the call began.
+
+        Raises:
+            InputError: There is something at ``to``.
+            NotFoundError: There is no folder for it.
+            StoreError: It could not be written; nothing is left of it.
+        """
+        backup(self._store, to)
+
+    def export(self, to: str | PathLike[str] | BinaryIO) -> Exported:
+        """Write every document as a card, one a line, as `add` reads them from a JSONL file; nothing is lost.
+
+        Args:
+            to: A new file, made whole or not at all; or an open binary file, such as ``sys.stdout.buffer``.
+
+        Raises:
+            InputError: There is something at ``to``.
+            NotFoundError: There is no folder for it.
+            StoreError: It could not be written; nothing is left of it.
+        """
+        return export(self._store, to)
 
     def close(self) -> None:
         """Let go of the file; a nest is also a context manager."""

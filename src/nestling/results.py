@@ -52,12 +52,12 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far `Nest.add` or `Nest.sync` is.
+    """How far `Nest.add`, `Nest.sync`, `Nest.check` or `Nest.repair` is.
 
     Attributes:
         documents: Inputs done, whatever came of them.
         total: Inputs in all, or None where they cannot be counted beforehand.
-        children: Children embedded.
+        children: Children embedded, or looked at.
         name: The input that was done last.
     """
 
@@ -65,6 +65,36 @@ class Progress:
     total: int | None
     children: int
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What `Nest.export` wrote.
+
+    Attributes:
+        documents: How many.
+        failed: Documents that could not be read, because the nest is damaged; they are not in the file.
+    """
+
+    documents: int
+    failed: Sequence[Failure]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What `Nest.repair` did.
+
+    Attributes:
+        found: What was damaged, a sentence each; empty: nothing was, and nothing was done.
+        repaired: Ids of documents whose rows were made anew from their text.
+        left: What is still damaged, a sentence each.
+        backup: Where the nest was copied to before anything was changed, or None.
+    """
+
+    found: Sequence[str]
+    repaired: Sequence[str]
+    left: Sequence[str]
+    backup: str | None
 
 
 @dataclass(frozen=True, slots=True)

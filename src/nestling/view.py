@@ -5,7 +5,7 @@ Stores make a `View`; retrieval works on it without knowing which store it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nestling.settings import Recipe
-from nestling.types import Document, Level, Metadata, Parent
+from nestling.types import Document, Failure, Level, Metadata, Parent
 from nestling.where import Where
 
 Rows = NDArray[np.int64]
@@ -114,6 +114,54 @@ class StoredParent:
     text: str
 
 
+class Damage(NamedTuple):
+    """Something that is wrong with a nest.
+
+    Attributes:
+        sentence: What is wrong, and where.
+        remedy: ``derive``: the document's rows can be made anew from its text; ``embed``: so can its vectors,
+            by the model; ``drop``: an edition that is not live can do without its rows until it is caught up;
+            ``mend``: the store can put it right by itself; ``none``: something is lost.
+        document: The id of the document it is in; "" where it is in none.
+        edition: The number of the edition that is not live it is in; else 0.
+    """
+
+    sentence: str
+    remedy: Literal["derive", "embed", "drop", "mend", "none"]
+    document: str = ""
+    edition: int = 0
+
+
+class Derived(NamedTuple):
+    """What a document's stored text and spans give, to be held to what an edition holds.
+
+    Attributes:
+        child_digests: Of the embedded text of each child, in order over all parents.
+        terms: Of each child; None where the edition's were made by other rules than today's.
+        headings: Of each parent, where the text is still cut at the same places; else None.
+    """
+
+    child_digests: Sequence[bytes]
+    terms: Sequence[Sequence[str]] | None
+    headings: Sequence[tuple[str, ...]] | None
+
+
+class Derive(Protocol):
+    """What stored documents are held to when a nest is checked."""
+
+    def digest(self, document: Document) -> bytes:
+        """Of its title, text and metadata."""
+        ...
+
+    def rows(self, document: Document, parents: Sequence[Parent], language: str, edition: Edition) -> Derived:
+        """From a document, its parents in an edition, and its language."""
+        ...
+
+
+# How many documents are done, of how many; how many children; the id of the last one.
+Told = Callable[[int, int, int, str], None]
+
+
 class View(Protocol):
     """One committed state of a store, unchanged while it is held: its documents, in the rows of one edition."""
 
@@ -189,6 +237,10 @@ class View(Protocol):
         """A document and its parents by document id or parent id, or None."""
         ...
 
+    def stored(self, ids: Sequence[str] | None = None) -> Iterator[Document | Failure]:
+        """Every document whole, by id, or those given; a failure in the place of one that cannot be read."""
+        ...
+
     def documents(self, where: Where | None) -> Iterator[dict[str, Any]]:
         """Every document's id, title, source, metadata and counts, by id."""
         ...
@@ -197,6 +249,11 @@ class View(Protocol):
         """Counts and sizes."""
         ...
 
-    def check(self) -> list[str]:
-        """What is damaged, a sentence each; empty when all is well."""
+    def check(self, derive: Derive | None = None, told: Told | None = None) -> list[Damage]:
+        """Everything that is damaged, at most one of a kind for each document; empty when all is well.
+
+        Args:
+            derive: Gives what texts are held to; without it, only what needs no analysis is looked at.
+            told: Called after each document.
+        """
         ...

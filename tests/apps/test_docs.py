@@ -29,6 +29,8 @@ COMMANDS = {
     "remove": ["remove", "nothing"],
     "stats": ["stats"],
     "check": ["check"],
+    "backup": ["backup", "copy.nest"],
+    "export": ["export", "lines.jsonl"],
     "errors": ["list", "--where", "broken"],
 }
 
@@ -79,6 +81,12 @@ def test_json_page_has_the_names_of_an_explanation(run: Run, manual: str) -> Non
     assert agree(shape(documented), shape(produced))
     vote = documented["explanation"]["votes"]["dosage.md§3"][0]
     assert vote.keys() == next(iter(produced["explanation"]["votes"].values()))[0].keys()
+
+
+def test_json_page_has_the_names_of_a_repair(run: Run, manual: str) -> None:
+    """What check answers with --repair is as documented."""
+    produced = json.loads(run("check", "--repair", "--json").stdout)
+    assert list(examples("check")[1]) == list(produced)
 
 
 def test_json_page_has_a_section_for_every_command() -> None:

@@ -176,7 +176,7 @@ def test_check_of_a_damaged_nest(run: Run, cards: Path) -> None:
     db.close()
     result = run("check")
     assert result.exit_code == 1
-    assert "no vector of child row 2" in result.stdout
+    assert "fever: a vector is missing (of fever::00)" in result.stdout
     result = run("check", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["ok"] is False

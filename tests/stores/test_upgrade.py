@@ -20,7 +20,7 @@ import nestling
 from nestling.stores import sqlite_file, sqlite_upgrade
 from nestling.stores.base import Place
 from nestling.stores.sqlite import SQLiteStore
-from nestling.stores.sqlite_upgrade import back_up
+from nestling.stores.sqlite_upgrade import keep_old
 from wordhash import WordHash
 
 FOLDER = Path(__file__).with_name("schema-1")
@@ -164,7 +164,7 @@ def test_a_backup_has_what_is_only_in_the_log(path: Path) -> None:
     """The copy is of the last commit, wherever it stands by then."""
     with nestling.open(path, create=True, embedder=WordHash()) as nest:
         nest.add(nestling.Document("a", "some words"))
-        backup = back_up(path, 2, 5)
+        backup = keep_old(path, 2, 5)
     with nestling.open(backup, embedder=WordHash()) as nest:
         assert [info.id for info in nest.list()] == ["a"]
 

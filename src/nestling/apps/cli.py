@@ -12,6 +12,7 @@ from nestling.apps.demo import demo
 from nestling.apps.editions import editions, prune, rebuild, rollback, switch
 from nestling.apps.evaluating import eval_
 from nestling.apps.exits import fail, interrupted, refuse, unread
+from nestling.apps.keeping import backup, export, import_
 from nestling.apps.looking import check, list_, show, stats
 from nestling.apps.searching import context, search
 from nestling.apps.syncing import sync
@@ -53,8 +54,8 @@ def main() -> None:
     """
 
 
-for _command in (
-    *(demo, add, sync, search, context, show, list_, remove, stats, check, eval_, compare, tune),
-    *(rebuild, editions, switch, rollback, prune),
-):
+_KEEPING = (check, backup, export, import_)
+_EDITIONS = (rebuild, editions, switch, rollback, prune)
+_LOOKING = (search, context, show, list_, remove, stats)
+for _command in (demo, add, sync, *_LOOKING, *_KEEPING, eval_, compare, tune, *_EDITIONS):
     main.add_command(_command)

@@ -40,7 +40,8 @@ EXITS = (
     Exit(
         PARTLY,
         (),
-        "done, but `add` or `sync` could not store every input, `check` found damage, or `rebuild` did not switch",
+        "done, but `add` or `sync` could not store every input, `export` not read every document, `check` found"
+        " damage, or `rebuild` did not switch",
     ),
     Exit(USAGE, (), "the command cannot be read: an unknown option, a missing argument"),
     Exit(3, ("InputError",), "what was given cannot be used: a filter, a size, a document"),
@@ -89,11 +90,18 @@ def refuse(error: click.ClickException, as_json: bool) -> NoReturn:
     raise click.exceptions.Exit(error.exit_code)
 
 
+_WHOLE = "; every document stored so far is whole, run it again to go on"
+_KEPT = {
+    **dict.fromkeys(("add", "import", "demo", "sync"), _WHOLE),
+    **dict.fromkeys(("rebuild", "switch", "rollback", "prune"), _WHOLE),
+    "backup": "; no file was made",
+    "export": "; no file was made",
+}
+
+
 def interrupted(command: str | None) -> NoReturn:
     """End after Ctrl-C."""
-    going_on = ("add", "demo", "sync", "rebuild", "switch", "rollback", "prune")
-    kept = "; every document stored so far is whole, run it again to go on" if command in going_on else ""
-    complain(f"stopped{kept}", fresh=True)
+    complain(f"stopped{_KEPT.get(command or '', '')}", fresh=True)
     raise click.exceptions.Exit(INTERRUPTED)
 
 

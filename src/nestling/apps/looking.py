@@ -10,7 +10,8 @@ import click
 import nestling
 from nestling.apps import options, wire
 from nestling.apps.exits import PARTLY
-from nestling.apps.terminal import clipped, columns, line, paint, print_json, print_text, say, table
+from nestling.apps.meter import Meter
+from nestling.apps.terminal import clipped, columns, complain, line, paint, print_json, print_text, say, table
 
 
 @click.command(epilog="Example: nestling show dosage.md --tree")
@@ -75,22 +76,49 @@ def stats(nest: str | None, timeout: float, as_json: bool) -> None:
 
 
 @click.command(epilog="Example: nestling check && echo all is well")
+@click.option("--repair", is_flag=True, help="Make anew what can be made from the stored texts.")
+@click.option("--no-backup", is_flag=True, help="With --repair: do not copy the nest first.")
 @options.on_a_nest
-def check(nest: str | None, timeout: float, as_json: bool) -> None:
+def check(repair: bool, no_backup: bool, nest: str | None, timeout: float, as_json: bool) -> None:
     """Read the whole nest and tell what is damaged.
 
-    Nothing is written. Ends with 1 where something is damaged.
+    Nothing is written, unless --repair is given: then the nest is copied to a new file beside it, and spans,
+    words, vectors and fields are made anew from the stored texts. A document whose own text, title or
+    metadata are damaged is told and left. Ends with 1 where something is damaged, or left damaged.
     """
+    if no_backup and not repair:
+        raise click.UsageError("--no-backup is for --repair")
     path = options.located(nest)
-    with options.opened(path, timeout=timeout) as opened:
-        damage = opened.check()
+    with options.opened(path, timeout=timeout) as opened, Meter() as meter:
+        if repair:
+            done = opened.repair(backup=not no_backup, progress=meter)
+            damage = done.left
+        else:
+            damage = opened.check(progress=meter)
     if as_json:
-        print_json(wire.check(path, damage))
+        print_json(wire.repair(path, done) if repair else wire.check(path, damage))
+    elif repair:
+        _print_repair(path, done)
     else:
         for sentence in damage or (f"{path} is sound",):
             say(line(sentence))
+        if damage:
+            complain(f"{path} is damaged; mend it with `nestling check --repair`, or restore a backup")
     if damage:
         raise click.exceptions.Exit(PARTLY)
+
+
+def _print_repair(path: str, done: nestling.Repair) -> None:
+    if done.backup is not None:
+        say(f"{line(path)} was copied to {line(done.backup)} first")
+    for sentence in done.found:
+        say(f"found: {line(sentence)}")
+    for sentence in done.left:
+        say(f"left: {line(sentence)}")
+    if done.left:
+        complain(f"{path} is still damaged; restore a backup, or remove what is named and add it again")
+    else:
+        say(f"{line(path)} is sound")
 
 
 def _tree(tree: nestling.Tree) -> Iterator[str]:

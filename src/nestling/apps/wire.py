@@ -92,6 +92,21 @@ def check(nest: str, damage: Sequence[str]) -> JSON:
     return {"nest": nest, "ok": not damage, "damage": list(damage)}
 
 
+def repair(nest: str, done: nestling.Repair) -> JSON:
+    """What `Nest.repair` did; ``ok``: whether all is well now."""
+    return {"nest": nest, "ok": not done.left, **plain(done)}
+
+
+def backup(nest: str, to: str, size: int) -> JSON:
+    """What `Nest.backup` copied where."""
+    return {"nest": nest, "to": to, "bytes": size}
+
+
+def export(nest: str, to: str, done: nestling.Exported) -> JSON:
+    """What `Nest.export` wrote where."""
+    return {"nest": nest, "to": to, **plain(done)}
+
+
 def error(type: str, message: str, report: nestling.Report | None = None) -> JSON:
     """An error by the name of its class; with what had been done where adding was interrupted."""
     told: JSON = {"error": {"type": type, "message": message}}

@@ -42,7 +42,7 @@ def card_of(card: Mapping[str, Any], source: str | None) -> Document:
     Args:
         card: ``id`` (text or a whole number) and ``text``; as wanted ``title``, ``metadata``, ``source``. Any
             other key joins the metadata, where ``metadata`` does not have it.
-        source: Where the card came from, used where it does not say itself.
+        source: Where the card came from, used where it does not say itself; a null says that it is not known.
 
     Returns:
         The document, not yet checked.
@@ -68,7 +68,7 @@ def card_of(card: Mapping[str, Any], source: str | None) -> Document:
         card["text"],
         "" if title is None else title,
         {**others, **metadata},
-        card.get("source") or source,
+        card.get("source", source),
     )
 
 

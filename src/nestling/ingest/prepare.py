@@ -51,6 +51,11 @@ def document_digest(document: Document) -> bytes:
     return digest.digest()
 
 
+def text_digest(text: str) -> bytes:
+    """16 bytes that are equal for equal embedded texts."""
+    return blake2b(text.encode(), digest_size=16).digest()
+
+
 def prepare(
     document: Document, recipe: Recipe, count: Callable[[str], int], language: str | None = None
 ) -> Prepared:
@@ -71,7 +76,7 @@ def prepare(
         language,
         parents,
         texts,
-        [blake2b(text.encode(), digest_size=16).digest() for text in texts],
+        [text_digest(text) for text in texts],
         [terms(text, language) for text in texts],
     )
 

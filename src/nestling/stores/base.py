@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -113,7 +114,12 @@ class Store(Protocol):
         ...
 
     def replace(
-        self, entry: Entry, instead_of: tuple[str, str] | None = None, within: Bounds = EVERYTHING
+        self,
+        entry: Entry,
+        instead_of: tuple[str, str] | None = None,
+        within: Bounds = EVERYTHING,
+        *,
+        itself: bool = False,
     ) -> None:
         """Store a document in place of what its id had, in one transaction.
 
@@ -122,6 +128,7 @@ class Store(Protocol):
             instead_of: The id of another document that goes in the same transaction, and the file from which
                 it must have been read: it stays where it was not.
             within: What is replaced, and what goes, must be within these bounds.
+            itself: Do nothing where the stored document is not, or no longer, one of the same digest.
 
         Raises:
             EditionsChangedError: It was prepared for other editions than those that are there now.
@@ -150,6 +157,14 @@ class Store(Protocol):
 
         Raises:
             EditionsChangedError: It is retired, or gone.
+        """
+        ...
+
+    def unindex(self, edition: int, ids: Iterable[str]) -> None:
+        """Take the rows of documents from an edition, in one transaction: it lacks them from then on.
+
+        Raises:
+            EditionsChangedError: It is live.
         """
         ...
 
@@ -197,6 +212,14 @@ class Store(Protocol):
 
     def keep(self, key: str, value: Any) -> None:
         """Set a JSON value of ``meta``, in one transaction."""
+        ...
+
+    def mend(self) -> None:
+        """Put right all damages whose remedy is ``mend``, as far as that can be done."""
+        ...
+
+    def backup(self, to: Path) -> None:
+        """Copy the state of the last commit to a new file, whole or not at all; others may write meanwhile."""
         ...
 
     def own_files(self) -> frozenset[tuple[int, int]]:

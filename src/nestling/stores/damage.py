@@ -1,131 +1,153 @@
-"""What can be wrong with a nest's file, found by reading only."""
+"""What can be wrong with a nest's file, found by reading only.
+
+::
+
+    pages, tables ─► rows without owners, row numbers, the log ─► each document ─► the index of words
+                     (here)                                       damage_rows       damage_words
+"""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
-import numpy as np
+from nestling.errors import NotANestError
+from nestling.stores import damage_rows, damage_words
+from nestling.stores.sqlite_editions import read_editions
+from nestling.stores.sqlite_errors import READING, is_damage
+from nestling.stores.sqlite_file import schema
+from nestling.view import Damage, Derive, Told
 
-from nestling.stores.quantize import unpack
-
-# each gives one sentence a row, or none where all is well
-_QUERIES = (
-    "SELECT count(*) || ' editions are live, not 1' FROM editions WHERE state = 'live' HAVING count(*) <> 1",
+# rows that nothing leads to: the name of one, and where they are
+_ORPHANS = (
     *(
-        f"SELECT DISTINCT 'rows in {table} of edition ' || edition || ', which does not exist' FROM {table}"
-        " WHERE edition NOT IN (SELECT edition FROM editions)"
+        (
+            f"rows in {table} of edition {{}}, which does not exist",
+            f"SELECT edition FROM {table} WHERE edition NOT IN (SELECT edition FROM editions)",
+        )
         for table in ("indexed", "parents", "children", "document_vectors")
     ),
-    "SELECT d.id || ' is not in edition ' || e.edition || ', which is live' FROM documents d, editions e"
-    " WHERE e.state = 'live' AND NOT EXISTS"
-    " (SELECT 1 FROM indexed i WHERE i.document = d.row AND i.edition = e.edition)",
-    "SELECT 'edition ' || i.edition || ' holds document row ' || i.document || ', which does not exist'"
-    " FROM indexed i WHERE i.document NOT IN (SELECT row FROM documents)",
-    "SELECT 'parent ' || p.id || ' is of edition ' || p.edition || ', which does not hold its document'"
-    " FROM parents p WHERE NOT EXISTS"
-    " (SELECT 1 FROM indexed i WHERE i.document = p.document AND i.edition = p.edition)",
-    "SELECT 'parent ' || p.id || ' has no document' FROM parents p"
-    " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.row = p.document)",
-    "SELECT 'child row ' || c.row || ' has no parent' FROM children c WHERE NOT EXISTS (SELECT 1 FROM parents p"
-    " WHERE p.row = c.parent AND p.document = c.document AND p.edition = c.edition)",
-    "SELECT 'parents of ' || d.id || ' do not cover its text' FROM documents d JOIN ("
-    "  SELECT document, min(start) a, max(stop) z, sum(stop - start) n, min(stop - start) least,"
-    "  count(*) FILTER (WHERE before IS NOT NULL AND before <> start) gaps FROM ("
-    "    SELECT document, edition, start, stop,"
-    "    lag(stop) OVER (PARTITION BY document, edition ORDER BY row) before FROM parents)"
-    "  GROUP BY document, edition) s ON s.document = d.row"
-    " WHERE a <> 0 OR z <> d.characters OR gaps > 0 OR least < 1",
-    "SELECT 'children of ' || p.id || ' do not cover it' FROM parents p LEFT JOIN ("
-    "  SELECT parent, min(start) a, max(stop) z,"
-    "  count(*) FILTER (WHERE before IS NOT NULL AND before < start) gaps FROM ("
-    "    SELECT parent, start, stop, lag(stop) OVER (PARTITION BY parent ORDER BY row) before FROM children)"
-    "  GROUP BY parent) s ON s.parent = p.row"
-    " WHERE s.parent IS NULL OR a <> p.start OR z <> p.stop OR gaps > 0",
-    "SELECT 'the file of document row ' || document || ', which does not exist' FROM files"
-    " WHERE document NOT IN (SELECT row FROM documents)",
-    "SELECT 'a field of document row ' || document || ', which does not exist' FROM fields"
-    " WHERE document NOT IN (SELECT row FROM documents)",
-    "SELECT 'a field of parent row ' || parent || ', which does not exist' FROM fields"
-    " WHERE parent <> 0 AND parent NOT IN (SELECT row FROM parents)",
+    (
+        "an edition holds document row {}, which does not exist",
+        "SELECT document FROM indexed WHERE document NOT IN (SELECT row FROM documents)",
+    ),
+    ("parent {} has no document", "SELECT id FROM parents WHERE document NOT IN (SELECT row FROM documents)"),
+    (
+        "parent {} is of an edition that does not hold its document",
+        "SELECT id || ' (edition ' || edition || ')' FROM parents p WHERE NOT EXISTS"
+        " (SELECT 1 FROM indexed i WHERE i.document = p.document AND i.edition = p.edition)",
+    ),
+    (
+        "child row {} has no parent in its document",
+        "SELECT row FROM children c WHERE NOT EXISTS (SELECT 1 FROM parents p"
+        " WHERE p.row = c.parent AND p.document = c.document AND p.edition = c.edition)",
+    ),
+    *(
+        (
+            f"a vector of {level} row {{}}, which does not exist",
+            f"SELECT row FROM {level}_vectors WHERE row NOT IN (SELECT row FROM {table})",
+        )
+        for level, table in (("child", "children"), ("parent", "parents"))
+    ),
+    (
+        "a vector of document row {}, which does not exist or has no parents",
+        "SELECT row FROM document_vectors v WHERE NOT EXISTS"
+        " (SELECT 1 FROM parents p WHERE p.document = v.row AND p.edition = v.edition)",
+    ),
+    (
+        "words of child row {}, which does not exist",
+        "SELECT rowid FROM words WHERE rowid NOT IN (SELECT row FROM children)",
+    ),
+    (
+        "a field of document row {}, which does not exist",
+        "SELECT document FROM fields WHERE document NOT IN (SELECT row FROM documents)",
+    ),
+    (
+        "a field of parent row {}, which does not exist",
+        "SELECT parent FROM fields WHERE parent <> 0 AND parent NOT IN (SELECT row FROM parents)",
+    ),
+    (
+        "the file of document row {}, which does not exist",
+        "SELECT document FROM files WHERE document NOT IN (SELECT row FROM documents)",
+    ),
 )
-_WITHOUT_PARENTS = (
-    "SELECT d.id, i.edition, d.text FROM indexed i JOIN documents d ON d.row = i.document WHERE NOT EXISTS"
-    " (SELECT 1 FROM parents p WHERE p.document = i.document AND p.edition = i.edition)"
+# each gives a sentence a row, or none where all is well
+_BOOKS = (
+    "SELECT 'the nest has lost its own id' WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key = 'nest')",
+    *(
+        f"SELECT 'the row numbers of {table} would be used again' WHERE (SELECT max({row}) FROM {table})"
+        f" > coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{table}'), 0)"
+        for table, row in (
+            *((t, "row") for t in ("documents", "parents", "children")),
+            ("editions", "edition"),
+        )
+    ),
+    "SELECT 'the log of changes has lost entries' FROM"
+    " (SELECT count(*) n, max(change) last, max(change) - min(change) + 1 span FROM changes)"
+    " WHERE n <> span OR last <> coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0)",
+    "SELECT 'the log of changes is empty' WHERE NOT EXISTS (SELECT 1 FROM changes)"
+    " AND EXISTS (SELECT 1 FROM documents)",
+    "SELECT 'the log of changes says that document row ' || document || ' was '"
+    " || CASE added WHEN 1 THEN 'added, which does not exist' ELSE 'removed, which exists' END"
+    " FROM (SELECT document, added, max(change) FROM changes WHERE document > 0 GROUP BY document)"
+    " WHERE added <> (document IN (SELECT row FROM documents))",
+    "SELECT 'the log of changes does not tell that document ' || id || ' was added' FROM documents"
+    " WHERE row > (SELECT min(document) FROM changes WHERE added AND document > 0)"
+    " AND row NOT IN (SELECT document FROM changes WHERE added)",
 )
-# the owners of a level's vectors: row and edition
-_OWNERS = {
-    "document": "SELECT DISTINCT document AS row, edition FROM parents",
-    "parent": "SELECT row, edition FROM parents",
-    "child": "SELECT row, edition FROM children",
-}
-_VECTORS = {
-    "document": "SELECT row, edition, codes, exact FROM document_vectors",
-    **{
-        level: f"SELECT v.row, o.edition, v.codes, v.exact FROM {level}_vectors v"
-        f" LEFT JOIN {table} o ON o.row = v.row"
-        for level, table in (("parent", "parents"), ("child", "children"))
-    },
-}
 
 
-def found(db: sqlite3.Connection) -> list[str]:
-    """A sentence for each damage: of pages, editions, spans, words, vectors, and of rows without owners."""
+def found(db: sqlite3.Connection, derive: Derive | None = None, told: Told | None = None) -> Iterator[Damage]:
+    """Every damage; where pages or tables are damaged, these only, since what else is read may be wrong."""
     try:
-        pages = [row[0] for row in db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
-        if pages:
-            return [f"damaged pages: {page}" for page in pages]
-        sentences = [row[0] for query in _QUERIES for row in db.execute(query)]
-        sentences += _words(db)
-        sentences += [sentence for level in _OWNERS for sentence in _vectors(db, level)]
-        texts = db.execute("SELECT id, characters, text FROM documents")
-        sentences += [f"the text of {id} has lost characters" for id, n, text in texts if len(text) != n]
-        return sentences + [
-            f"{id} has no parents in edition {edition}"
-            for id, edition, text in db.execute(_WITHOUT_PARENTS)
-            if text and not text.isspace()
-        ]
-    except sqlite3.DatabaseError as error:
-        return [f"damaged pages: {error}"]
+        pages = list(_pages(db))
+        structural = [*pages, *_tables(db), *(() if pages else _live(db))]
+        if structural:
+            yield from structural
+            return
+        known = read_editions(db)
+        yield from _orphans(db)
+        for query in _BOOKS:
+            yield from (Damage(row[0], "mend") for row in db.execute(query))
+        yield from damage_rows.found(db, known, derive, told)
+        yield from damage_words.found(db)
+    except READING as error:
+        if not is_damage(error):
+            raise
+        yield Damage(f"damaged pages: {error}", "mend")
+    except NotANestError as error:
+        yield Damage(str(error), "none")
 
 
-def _words(db: sqlite3.Connection) -> list[str]:
-    # not as a join, for which SQLite reads the words once for each child
-    words = dict(db.execute("SELECT doc, count(*) FROM postings GROUP BY doc"))
-    counted = [
-        (row, terms, words.pop(row, 0)) for row, terms in db.execute("SELECT row, terms FROM children")
-    ]
-    wrong = [f"child row {row} has {n} words, not {terms}" for row, terms, n in counted if n != terms]
-    return wrong + [f"words of child row {row}, which does not exist" for row in words]
+def _pages(db: sqlite3.Connection) -> Iterator[Damage]:
+    for row in db.execute("PRAGMA integrity_check(20)"):
+        if row[0] != "ok":
+            yield Damage(f"damaged pages: {row[0]}", "mend")
 
 
-def _vectors(db: sqlite3.Connection, level: str) -> list[str]:
-    owners, vectors = _OWNERS[level], _VECTORS[level]
-    missing = db.execute(
-        f"SELECT 'no vector of {level} row ' || row FROM (SELECT row, edition FROM ({owners})"
-        f" EXCEPT SELECT row, edition FROM ({vectors}))"
-    )
-    orphans = db.execute(
-        f"SELECT 'a vector of {level} row ' || row || ', which does not exist' FROM (SELECT row, edition FROM"
-        f" ({vectors}) EXCEPT SELECT row, edition FROM ({owners}))"
-    )
-    # those of an edition are all of one size
-    wrong = db.execute(
-        f"SELECT 'the vector of {level} row ' || v.row || ' is of the wrong size' FROM ({vectors}) v JOIN"
-        " (SELECT c.edition, length(w.codes) size, min(c.row) FROM children c"
-        "  JOIN child_vectors w ON w.row = c.row GROUP BY c.edition) s ON s.edition = v.edition"
-        " WHERE length(v.exact) <> 2 * length(v.codes) OR length(v.codes) <> s.size"
-    )
-    return [row[0] for query in (missing, wrong, orphans) for row in query] + _not_finite(db, level)
+def _tables(db: sqlite3.Connection) -> Iterator[Damage]:
+    here = {row[0] for row in db.execute("SELECT name FROM sqlite_schema")}
+    for name, kind, _ in schema():
+        if name not in here:
+            lost = name in ("documents", "meta")
+            yield Damage(f"the {kind} {name} is missing", "none" if lost else "mend")
 
 
-def _not_finite(db: sqlite3.Connection, level: str) -> list[str]:
-    bad = []
-    cursor = db.execute(f"SELECT row, exact FROM {level}_vectors WHERE length(exact) = 2 * length(codes)")
-    while rows := cursor.fetchmany(4096):
-        by_size: dict[int, list[tuple[int, bytes]]] = {}
-        for row, exact in rows:
-            by_size.setdefault(len(exact), []).append((row, exact))
-        for alike in by_size.values():
-            finite = np.isfinite(unpack(exact for _, exact in alike)).all(axis=1)
-            bad += [alike[i][0] for i in np.flatnonzero(~finite)]
-    return [f"the vector of {level} row {row} is not finite" for row in bad]
+def _live(db: sqlite3.Connection) -> Iterator[Damage]:
+    if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'editions'").fetchone() is None:
+        return
+    (live,) = db.execute("SELECT count(*) FROM editions WHERE state = 'live'").fetchone()
+    if live != 1:
+        yield Damage(f"{live} editions are live, not 1", "mend" if live else "none")
+
+
+def _orphans(db: sqlite3.Connection) -> Iterator[Damage]:
+    for sentence, query in _ORPHANS:
+        names = [row[0] for row in db.execute(query)]
+        if names:
+            yield Damage(sentence.format(names[0]) + and_more(len(names)), "mend")
+
+
+def and_more(count: int) -> str:
+    """Say how many more of a kind there are than the one that is named; nothing where it is the only one."""
+    return f" (and {count - 1:,} more of this kind)" if count > 1 else ""

@@ -139,12 +139,13 @@ class Layout:
         return self.take(level, "row", positions).astype(np.int64)
 
     def positions(self, level: Level, rows: Rows) -> Positions:
-        """Where these row numbers stand; unknown ones are left out."""
+        """Where these row numbers stand; unknown and removed ones are left out."""
         found = np.full(len(rows), -1, np.intp)
         for begin, segment in zip(self.begins[level], self.segments, strict=False):
             known, at = segment.positions(level, rows)
             found[known] = at + begin
-        return found[found >= 0]
+        found = found[found >= 0]
+        return found if self.alive is None else found[self.alive[level][found]]
 
     def owners(self, level: Level, positions: Positions, of: Level) -> Positions:
         """The position of the row of a level above, or the same, that each of these belongs to."""

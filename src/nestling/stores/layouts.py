@@ -100,9 +100,29 @@ class Layouts:
 
     def anew(self, db: sqlite3.Connection, nest: str, edition: Edition) -> Layout:
         """The same after files turned out to be damaged: they are thrown away, and made again."""
+        self.discard()
+        return self.of(db, nest, edition, Known({}, None))
+
+    def checked(self, db: sqlite3.Connection, nest: str, edition: Edition, known: Known) -> Layout | None:
+        """What the next search would go on from, caught up without writing files; None where it would read anew.
+
+        Raises:
+            CacheDamagedError: Files are damaged.
+        """
+        with self._lock:
+            kept = known.kept if _fits(_Asked(db, _stamp(nest, edition), edition), known.kept) else None
+            if kept:
+                kept.check(again=True)
+            best = known.held.get(edition.number) or (kept.layout if kept else NOTHING)
+            there = since(db, edition.number, best.change)
+            if there.anew:
+                return None
+            return best if there.change == best.change else catch_up(db, edition.number, best, there, False)
+
+    def discard(self) -> None:
+        """Throw away what is held, in files and in memory."""
         with self._lock:
             self._discard()
-        return self.of(db, nest, edition, Known({}, None))
 
     def serving(self, nest: str, edition: Edition, known: Known) -> dict[str, Any]:
         """What serves a search now: files or memory, and what compares vectors; nothing is read for it."""
@@ -124,9 +144,7 @@ class Layouts:
 
     def _fitting(self, asked: _Asked, kept: Kept | None) -> Layout:
         """The layout of the files, if they are whole and of an earlier state of this nest."""
-        if kept is None or kept.manifest.nest != asked.stamp:
-            return NOTHING
-        if kept.manifest.mark != mark_of(asked.db, kept.manifest.change):
+        if kept is None or not _fits(asked, kept):
             return NOTHING
         try:
             kept.check()
@@ -200,6 +218,10 @@ class State:
         """Its layout, after files turned out to be damaged."""
         return self.layouts.anew(self.db, self.nest, self.edition)
 
+    def checked(self, edition: Edition) -> Layout | None:
+        """The layout of any edition as far as it is known, held to its checksums."""
+        return self.layouts.checked(self.db, self.nest, edition, self.known)
+
     def serving(self) -> dict[str, Any]:
         """What serves a search of it."""
         return self.layouts.serving(self.nest, self.edition, self.known)
@@ -212,6 +234,15 @@ class _Asked:
     db: sqlite3.Connection
     stamp: str
     edition: Edition
+
+
+def _fits(asked: _Asked, kept: Kept | None) -> bool:
+    """Whether files are of an earlier state of this edition of this nest."""
+    return (
+        kept is not None
+        and kept.manifest.nest == asked.stamp
+        and kept.manifest.mark == mark_of(asked.db, kept.manifest.change)
+    )
 
 
 def _stamp(nest: str, edition: Edition) -> str:

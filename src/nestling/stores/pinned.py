@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 from nestling.bounds import EVERYTHING, Bounds
@@ -31,6 +32,10 @@ class Pinned:
         """Hold the state of the last commit, of this edition where no other is named."""
         return self.whole.view(self.edition if edition is None else edition, within)
 
+    def backup(self, to: Path) -> None:
+        """Copy the store, all of its editions."""
+        self.whole.backup(to)
+
     def own_files(self) -> frozenset[tuple[int, int]]:
         """As those of the store."""
         return self.whole.own_files()
@@ -44,7 +49,12 @@ class Pinned:
         raise self._refused()
 
     def replace(
-        self, entry: Entry, instead_of: tuple[str, str] | None = None, within: Bounds = EVERYTHING
+        self,
+        entry: Entry,
+        instead_of: tuple[str, str] | None = None,
+        within: Bounds = EVERYTHING,
+        *,
+        itself: bool = False,
     ) -> None:
         """Refused."""
         raise self._refused()
@@ -75,6 +85,10 @@ class Pinned:
         """Refused."""
         raise self._refused()
 
+    def unindex(self, edition: int, ids: Iterable[str]) -> None:
+        """Refused."""
+        raise self._refused()
+
     def switch(self, edition: int) -> None:
         """Refused."""
         raise self._refused()
@@ -88,6 +102,10 @@ class Pinned:
         raise self._refused()
 
     def shrink(self) -> None:
+        """Refused."""
+        raise self._refused()
+
+    def mend(self) -> None:
         """Refused."""
         raise self._refused()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from nestling.bounds import EVERYTHING, Bounds, labelled
@@ -76,7 +77,12 @@ class Scoped:
         self.whole.close()
 
     def replace(
-        self, entry: Entry, instead_of: tuple[str, str] | None = None, within: Bounds = EVERYTHING
+        self,
+        entry: Entry,
+        instead_of: tuple[str, str] | None = None,
+        within: Bounds = EVERYTHING,
+        *,
+        itself: bool = False,
     ) -> None:
         """Store a document that is within the bounds, under the id that it has there or will have.
 
@@ -87,14 +93,14 @@ class Scoped:
         id = entry.document.id
         for _ in range(ATTEMPTS):
             with self.view(within=within) as view:
-                stored = view.stored(id) or bounds.own(id)
-                former = None if instead_of is None else view.stored(instead_of[0])
+                stored = view.stored_id(id) or bounds.own(id)
+                former = None if instead_of is None else view.stored_id(instead_of[0])
             given = _renamed(entry, stored)
             _check(given, bounds, id)
             try:
                 old = (former, instead_of[1]) if former is not None and instead_of is not None else None
                 with self._discreet():
-                    return self.whole.replace(given, old, bounds)
+                    return self.whole.replace(given, old, bounds, itself=itself)
             except OutsideError:
                 continue
         raise DocumentError(f"the id {id!r} cannot be used in the scope of {bounds}; choose another")
@@ -105,7 +111,7 @@ class Scoped:
         """Remove documents that are within the bounds; returns the ids that existed, as they were given."""
         bounds = self.bounds.narrowed(within)
         with self.view(within=within) as view:
-            stored = {id: found for id in ids if (found := view.stored(id)) is not None}
+            stored = {id: found for id in ids if (found := view.stored_id(id)) is not None}
         places = None if files is None else {stored[id]: files[id] for id in stored}
         with self._discreet():
             gone = set(self.whole.remove(stored.values(), places, bounds))
@@ -114,7 +120,7 @@ class Scoped:
     def refile(self, places: Iterable[Place], within: Bounds = EVERYTHING) -> None:
         """Set file and source of documents that are within the bounds."""
         with self.view(within=within) as view:
-            found = [(view.stored(place.id), place) for place in places]
+            found = [(view.stored_id(place.id), place) for place in places]
         known = [replace(place, id=stored) for stored, place in found if stored is not None]
         with self._discreet():
             self.whole.refile(known, self.bounds.narrowed(within))
@@ -132,6 +138,18 @@ class Scoped:
         raise self._refused()
 
     def index(self, edition: int, rows: Mapping[int, Indexed]) -> int:
+        """Refused."""
+        raise self._refused()
+
+    def unindex(self, edition: int, ids: Iterable[str]) -> None:
+        """Refused."""
+        raise self._refused()
+
+    def mend(self) -> None:
+        """Refused."""
+        raise self._refused()
+
+    def backup(self, to: Path) -> None:
         """Refused."""
         raise self._refused()
 

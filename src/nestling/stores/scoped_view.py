@@ -8,8 +8,10 @@ from typing import Any
 
 from nestling.bounds import HIDDEN, Bounds
 from nestling.errors import ScopeError
-from nestling.types import Document, Level, Parent
+from nestling.types import Document, Failure, Level, Parent
 from nestling.view import (
+    Damage,
+    Derive,
     Edition,
     Family,
     Ranked,
@@ -18,6 +20,7 @@ from nestling.view import (
     StoredDocument,
     StoredParent,
     Terms,
+    Told,
     Vectors,
     View,
 )
@@ -35,7 +38,7 @@ class ScopedView:
         self._bounds = bounds
         self._label = bounds.label
 
-    def stored(self, id: str) -> str | None:
+    def stored_id(self, id: str) -> str | None:
         """The id under which a document of the scope is stored, or None where there is none."""
         if id.startswith(HIDDEN):
             found = id.removeprefix(HIDDEN)
@@ -101,7 +104,7 @@ class ScopedView:
 
     def text(self, id: str) -> str | None:
         """The stored text."""
-        stored = self.stored(id)
+        stored = self.stored_id(id)
         return None if stored is None else self._view.text(stored)
 
     def files(self, ids: Sequence[str] | None = None) -> dict[str, str]:
@@ -147,6 +150,15 @@ class ScopedView:
                 )
         return None
 
+    def stored(self, ids: Sequence[str] | None = None) -> Iterator[Document | Failure]:
+        """Documents whole, by the ids of the scope."""
+        wanted = None if ids is None else list(self._all_stored(ids).values())
+        for found in self._view.stored(wanted):
+            if isinstance(found, Document):
+                yield replace(found, id=self.shown(found.id))
+            else:
+                yield replace(found, name=self.shown(found.name))
+
     def documents(self, where: Where | None) -> Iterator[dict[str, Any]]:
         """Documents by the ids of the scope."""
         rows = [{**row, "id": self.shown(row["id"])} for row in self._view.documents(where)]
@@ -156,12 +168,12 @@ class ScopedView:
         """As in the view."""
         return self._view.stats()
 
-    def check(self) -> list[str]:
+    def check(self, derive: Derive | None = None, told: Told | None = None) -> list[Damage]:
         """Refused: damage is told by what it hits, whosever that is."""
         raise self._refused()
 
     def _all_stored(self, ids: Sequence[str]) -> dict[str, str]:
-        found = ((id, self.stored(id)) for id in ids)
+        found = ((id, self.stored_id(id)) for id in ids)
         return {id: name for id, name in found if name is not None}
 
     def _refused(self) -> ScopeError:

@@ -16,6 +16,8 @@ from nestling.errors import LockedError, NotANestError, NotFoundError, StoreErro
 from nestling.stores import sqlite_editions as editions
 from nestling.stores.base import EditionsChangedError, Entry, Indexed, OutsideError, Place
 from nestling.stores.layouts import Layouts, State
+from nestling.stores.mending import STEPS, compact
+from nestling.stores.sqlite_backup import back_up
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import (
     MEMORY,
@@ -31,7 +33,7 @@ from nestling.stores.sqlite_file import (
     schema_of,
 )
 from nestling.stores.sqlite_origin import still_from, write_place
-from nestling.stores.sqlite_rows import delete, insert
+from nestling.stores.sqlite_rows import delete, holds, insert
 from nestling.stores.sqlite_upgrade import upgrade
 from nestling.stores.sqlite_view import SQLiteView
 from nestling.stores.sqlite_within import Held, SQLiteViewWithin, inside, outside
@@ -39,6 +41,9 @@ from nestling.view import Build, Edition, View
 
 # Pages given back to the disk in one transaction.
 SHRUNK = 2000
+
+# Bytes that the write-ahead log is cut back to, after a large document has made it grow.
+LOG = 16 << 20
 
 
 class SQLiteStore:
@@ -131,7 +136,7 @@ class SQLiteStore:
         with self._reader() as db:
             schema_of(db, self.path)
             found = editions.read_edition(db, edition, self.path)
-            nest = str(self.meta["nest"])
+            nest = str(self.meta.get("nest", ""))
             state = State(self._layouts, db, nest, found, known)
             if within:
                 yield SQLiteViewWithin(db, found, state, within, self._held)
@@ -145,10 +150,20 @@ class SQLiteStore:
             return (view.edition, *building)
 
     def replace(
-        self, entry: Entry, instead_of: tuple[str, str] | None = None, within: Bounds = EVERYTHING
+        self,
+        entry: Entry,
+        instead_of: tuple[str, str] | None = None,
+        within: Bounds = EVERYTHING,
+        *,
+        itself: bool = False,
     ) -> None:
-        """Store a document and all that hangs on it in one transaction, in place of what its id had."""
+        """Store a document and all that hangs on it in one transaction, in place of what its id had.
+
+        With ``itself`` only in place of a document of the same digest.
+        """
         with self._writing() as db:
+            if itself and not holds(db, entry):
+                return
             live, writable = editions.writable(db)
             if writable != entry.editions or live not in entry.rows:
                 raise EditionsChangedError(
@@ -200,6 +215,11 @@ class SQLiteStore:
         with self._writing() as db:
             return editions.index(db, edition, rows)
 
+    def unindex(self, edition: int, ids: Iterable[str]) -> None:
+        """Take the rows of documents from an edition that is not live, in one transaction."""
+        with self._writing() as db:
+            editions.unindex(db, edition, ids)
+
     def switch(self, edition: int) -> None:
         """Make an edition live and retire the one that was, in one transaction."""
         with self._writing() as db:
@@ -225,6 +245,22 @@ class SQLiteStore:
                 db.execute(f"PRAGMA incremental_vacuum({SHRUNK})").fetchall()
                 if not before or db.execute("PRAGMA freelist_count").fetchone()[0] >= before:
                     break
+
+    def mend(self) -> None:
+        """Put right what needs no document's text: indexes, rows without owners, the log, the cache."""
+        # what was kept of the file may have been read while it was damaged
+        self._layouts.discard()
+        for step in STEPS:
+            with self._writing() as db:
+                step(db)
+        with self._write_lock, mapped(self.path, self._timeout):
+            compact(self._open_writer())
+            self.meta = read_meta(self._open_writer())
+
+    def backup(self, to: Path) -> None:
+        """Copy the last committed state to a new file, whole or not at all; others may write meanwhile."""
+        with self._reader() as db:
+            back_up(db, to, self._timeout)
 
     def own_files(self) -> frozenset[tuple[int, int]]:
         """Device and inode of the nest's own files, which must not be opened by anything else in this process."""
@@ -318,6 +354,7 @@ class SQLiteStore:
             if self._writer is None:
                 self._writer = connect(self._file, self._timeout)
                 self._writer.execute("PRAGMA synchronous = FULL")
+                self._writer.execute(f"PRAGMA journal_size_limit = {LOG}")
         assert self._writer is not None
         return self._writer
 

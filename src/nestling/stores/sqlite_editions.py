@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from nestling.errors import NotANestError, NotFoundError
+from nestling.errors import NotANestError, NotFoundError, SettingError
 from nestling.settings import Recipe
 from nestling.stores.base import EditionsChangedError, Indexed
 from nestling.stores.sqlite_rows import delete_indexed, insert_indexed, log_change
@@ -42,7 +42,13 @@ def read_edition(db: sqlite3.Connection, number: int | None, path: str) -> Editi
 
 def _edition(row: tuple[object, ...]) -> Edition:
     number, state, recipe, embedder, analyzer, splitter, spec, *rest = row
-    build = Build(Recipe(**json.loads(recipe)), embedder, analyzer, splitter, spec)  # type: ignore[arg-type]
+    try:
+        sizes = Recipe(**json.loads(recipe))  # type: ignore[arg-type]
+    except (TypeError, ValueError, SettingError) as error:
+        raise NotANestError(
+            f"the nest is damaged: edition {number} does not say its recipe ({error}); restore a backup"
+        ) from error
+    build = Build(sizes, embedder, analyzer, splitter, spec)  # type: ignore[arg-type]
     return Edition(number, state, build, *rest)  # type: ignore[arg-type]
 
 
@@ -113,6 +119,16 @@ def index(db: sqlite3.Connection, edition: int, rows: Mapping[int, Indexed]) -> 
     if stored:
         log_change(db, 0, True, edition)
     return stored
+
+
+def unindex(db: sqlite3.Connection, edition: int, ids: Iterable[str]) -> None:
+    """Delete the rows of documents from an edition that nobody asks."""
+    if edition == writable(db)[0]:
+        raise EditionsChangedError(f"edition {edition} is live by now, and must hold every document")
+    for id in ids:
+        for (row,) in db.execute("SELECT row FROM documents WHERE id = ?", (id,)).fetchall():
+            delete_indexed(db, edition, row)
+    log_change(db, 0, False, edition)
 
 
 def switch(db: sqlite3.Connection, edition: int) -> None:

@@ -10,13 +10,16 @@ from pathlib import Path
 
 from nestling.errors import FullError, LockedError, NestlingError, NotANestError, ReadOnlyError, StoreError
 
+# What reading a damaged file raises; a text that is none may come as either.
+READING = (sqlite3.DatabaseError, UnicodeDecodeError)
+
 
 @contextmanager
 def mapped(path: str, timeout: float) -> Iterator[None]:
     """Turn a SQLite error inside the block into Nestling's, with the cause; ``timeout`` is told in seconds."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise _mapped(error, path, timeout) from error
     except json.JSONDecodeError as error:
         raise NotANestError(f"{path} is damaged ({error}); restore a backup") from error
@@ -24,7 +27,7 @@ def mapped(path: str, timeout: float) -> Iterator[None]:
         raise StoreError(f"{path} cannot be reached: {error}; check the path and its permissions") from error
 
 
-def _mapped(error: sqlite3.Error, path: str, timeout: float) -> NestlingError:
+def _mapped(error: sqlite3.Error | UnicodeDecodeError, path: str, timeout: float) -> NestlingError:
     # "SQLITE_BUSY_SNAPSHOT" and the like carry the family's name in front
     name = getattr(error, "sqlite_errorname", None) or ""
     family = "_".join(name.split("_")[:2])
@@ -39,11 +42,28 @@ def _mapped(error: sqlite3.Error, path: str, timeout: float) -> NestlingError:
         )
     if family in ("SQLITE_READONLY", "SQLITE_PERM"):
         return ReadOnlyError(f"{path} cannot be written; check its permissions and its folder's")
-    if family in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
+    if is_damage(error):
         return NotANestError(
-            f"{path} is not a nest, or its pages are damaged ({error}); restore a backup, or build it anew"
+            f"{path} is not a nest, or its pages are damaged ({error});"
+            " run `nestling check --repair`, or restore a backup"
+        )
+    if family == "SQLITE_IOERR":
+        return StoreError(
+            f"the disk of {path} failed ({error}): it is full, a quota or limit is reached, or it is broken;"
+            " nothing of this change was kept; mend that and run it again"
         )
     return StoreError(f"{path} cannot be read or written: {error}; check the disk and the file's permissions")
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite says that a file is no database, that its pages contradict each other, or a text is none."""
+    name = getattr(error, "sqlite_errorname", None) or ""
+    undecodable = isinstance(error, sqlite3.OperationalError) and "decode" in str(error)
+    return (
+        undecodable
+        or isinstance(error, UnicodeDecodeError)
+        or name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT"))
+    )
 
 
 def holder(path: str) -> str:

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import uuid
 from collections.abc import Mapping
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,8 @@ def make(path: Path, build: Build, meta: Mapping[str, Any], timeout: float) -> N
         db = connect(draft, timeout, "mode=rwc")
         try:
             lay_out(db, build, meta)
+            # closing would do it as well, but say nothing where it fails
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             db.close()
         _publish(draft, path)
@@ -122,6 +125,17 @@ def lay_out(db: sqlite3.Connection, build: Build, meta: Mapping[str, Any]) -> No
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {SCHEMA}")
     db.execute("COMMIT")
+
+
+def schema() -> list[tuple[str, str, str]]:
+    """Name, kind (table or index) and statement of everything that a nest's file is made of."""
+    with closing(connect(None, 0)) as db:
+        run_script(db, "schema.sql")
+        # what belongs to an FTS5 table, and automatic indexes, come by themselves
+        return db.execute(
+            "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'words~_%'"
+            " ESCAPE '~' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY rowid"
+        ).fetchall()
 
 
 def run_script(db: sqlite3.Connection, name: str) -> None:

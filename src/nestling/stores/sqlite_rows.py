@@ -63,6 +63,12 @@ def delete(db: sqlite3.Connection, ids: list[str]) -> set[str]:
     return existing
 
 
+def holds(db: sqlite3.Connection, entry: Entry) -> bool:
+    """Whether a document of the same id and digest is stored."""
+    wanted = (entry.document.id, entry.digest)
+    return db.execute("SELECT 1 FROM documents WHERE id = ? AND digest = ?", wanted).fetchone() is not None
+
+
 def insert(db: sqlite3.Connection, entry: Entry) -> None:
     """Insert a document and all that hangs on it, in each edition that there are rows for."""
     document = entry.document

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from nestling.errors import NotANestError, ReadOnlyError
+from nestling.stores.sqlite_backup import copy_pages
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import SCHEMA, connect, connect_reader, run_script, schema_of
 
@@ -40,7 +41,7 @@ def upgrade(file: Path, path: str, timeout: float) -> None:
         schema = schema_of(db, path)
         if schema == SCHEMA:
             return  # another process was faster
-        back_up(file, schema, timeout)
+        keep_old(file, schema, timeout)
         for step in range(schema, SCHEMA):
             _step(db, step, path)
         db.execute("COMMIT")
@@ -57,7 +58,7 @@ def _step(db: sqlite3.Connection, schema: int, path: str) -> None:
         raise NotANestError(f"{path} is damaged: it does not say how it was built; restore a backup")
 
 
-def back_up(file: Path, schema: int, timeout: float) -> Path:
+def keep_old(file: Path, schema: int, timeout: float) -> Path:
     """Copy a nest's last committed state to ``NAME.schema-N`` beside it; an older backup is never overwritten.
 
     Its write lock must be held.
@@ -69,11 +70,8 @@ def back_up(file: Path, schema: int, timeout: float) -> Path:
     draft = file.with_name(f".{file.name}.schema-{schema}.tmp")
     draft.unlink(missing_ok=True)
     try:
-        with (
-            closing(connect_reader(file, timeout)) as source,
-            closing(connect(draft, timeout, "mode=rwc")) as target,
-        ):
-            source.backup(target)
+        with closing(connect_reader(file, timeout)) as source:
+            copy_pages(source, draft, timeout)
         with draft.open("rb") as written:
             os.fsync(written.fileno())
         for n in count(1):

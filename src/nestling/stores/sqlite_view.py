@@ -12,18 +12,33 @@ import numpy as np
 
 from nestling.stores import damage, filtering
 from nestling.stores.bm25 import Matched, Word, bm25
+from nestling.stores.damage_memory import differences
 from nestling.stores.dense import Compared, cosines
 from nestling.stores.layout import Layout
 from nestling.stores.layouts import State
 from nestling.stores.quantize import unpack
 from nestling.stores.reading import current_change, numbers
+from nestling.stores.salvage import stored
 from nestling.stores.scan import DECIMALS, Question
 from nestling.stores.scope import Scope
 from nestling.stores.segment import CacheDamagedError, Positions
 from nestling.stores.sqlite_editions import edition_sizes, read_editions
 from nestling.stores.sqlite_origin import read_files
-from nestling.types import Child, Document, Level, Parent
-from nestling.view import Edition, Family, Ranked, Rows, Scores, StoredDocument, StoredParent, Terms, Vectors
+from nestling.types import Child, Document, Failure, Level, Parent
+from nestling.view import (
+    Damage,
+    Derive,
+    Edition,
+    Family,
+    Ranked,
+    Rows,
+    Scores,
+    StoredDocument,
+    StoredParent,
+    Terms,
+    Told,
+    Vectors,
+)
 from nestling.where import Where
 
 Answer = TypeVar("Answer")
@@ -258,6 +273,10 @@ class SQLiteView:
         )
         return Document(name, text, title, json.loads(metadata), source), parents
 
+    def stored(self, ids: Sequence[str] | None = None) -> Iterator[Document | Failure]:
+        """Every document whole, by id, or those given, one at a time."""
+        return stored(self._db, ids)
+
     def documents(self, where: Where | None) -> Iterator[dict[str, Any]]:
         """Documents by id, filtered by their own metadata."""
         kept = self._kept(where)
@@ -304,9 +323,18 @@ class SQLiteView:
             "search": self._state.serving(),
         }
 
-    def check(self) -> list[str]:
-        """Every damage that can be found by reading."""
-        return damage.found(self._db)
+    def check(self, derive: Derive | None = None, told: Told | None = None) -> list[Damage]:
+        """Every damage that can be found by reading, in the file and in what is kept of it for searching."""
+        return list(damage.found(self._db, derive, told)) or list(self._differences())
+
+    def _differences(self) -> Iterator[Damage]:
+        for edition in self.editions():
+            try:
+                layout = self._state.checked(edition)
+                if layout is not None:
+                    yield from differences(self._db, edition.number, layout)
+            except CacheDamagedError as error:
+                yield Damage(f"the cache is damaged: {error}", "mend")
 
     def _cosines(self, level: Level, vector: Vectors, positions: Positions) -> Scores:
         return cosines(self._layout, level, vector, positions, lambda at: self._exact(level, at))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ from nestling.stores.quantize import unpack
 from nestling.stores.segment import CacheDamagedError
 from nestling.stores.segment_merging import Part
 from nestling.stores.sqlite_view import SQLiteView
-from nestling.types import Document, Level, Parent
+from nestling.types import Document, Failure, Level, Parent
 from nestling.view import Edition, Rows, Scores, StoredParent, Vectors
 from nestling.where import Where
 
@@ -222,6 +222,13 @@ class SQLiteViewWithin(SQLiteView):
         """A document within, whole."""
         found = super().read(id)
         return found if found and inside(self._db, self._bounds, [found[0].id]) else None
+
+    def stored(self, ids: Sequence[str] | None = None) -> Iterator[Document | Failure]:
+        """Documents within, whole, by id."""
+        if ids is None:
+            query = "SELECT id FROM documents WHERE row IN (SELECT value FROM json_each(?)) ORDER BY id"
+            ids = [row[0] for row in self._db.execute(query, (json.dumps(self._documents.tolist()),))]
+        return super().stored(inside(self._db, self._bounds, ids))
 
     def _kept(self, where: Where | None) -> Rows:
         kept = super()._kept(where)

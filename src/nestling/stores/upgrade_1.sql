@@ -101,4 +101,6 @@ INSERT INTO sqlite_sequence (name, seq) SELECT 'new_changes', seq FROM sqlite_se
 DROP TABLE changes;
 ALTER TABLE new_changes RENAME TO changes;
 
+INSERT INTO words (words, rank) VALUES ('automerge', 2);
+
 PRAGMA user_version = 2;

@@ -35,14 +35,14 @@ class Kept:
     files: tuple[SegmentFile, ...]
     layout: Layout
 
-    def check(self) -> None:
-        """Check each file, once.
+    def check(self, again: bool = False) -> None:
+        """Check each file, once, or ``again``.
 
         Raises:
             CacheDamagedError: One is damaged.
         """
         for file in self.files:
-            file.check()
+            file.check(again)
 
     def forget(self) -> None:
         """Give back the memory of what was looked up."""

@@ -45,13 +45,13 @@ class SegmentFile:
     _lookups: mmap.mmap
     _checked: bool = field(default=False)
 
-    def check(self) -> None:
-        """Check, once, all that is not checked where it is read.
+    def check(self, again: bool = False) -> None:
+        """Check, once or ``again``, all that is not checked where it is read.
 
         Raises:
             CacheDamagedError: The file does not hold what was written.
         """
-        if self._checked:
+        if self._checked and not again:
             return
         for name, wanted in self._sums.items():
             if name not in _LOOKED_UP and xxh3_64_intdigest(self.segment.arrays[name].data) != wanted:

@@ -1,0 +1,1 @@
+"""Fuzzing; see `__main__`."""
