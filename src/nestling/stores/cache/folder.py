@@ -44,11 +44,6 @@ class Kept:
         for file in self.files:
             file.check()
 
-    def forget(self) -> None:
-        """Give back the memory of what was looked up."""
-        for file in self.files:
-            file.forget()
-
 
 class Folder:
     """The cache beside one nest. Its methods are called by one thread at a time."""
