@@ -258,8 +258,8 @@ def test_damaged_pages_are_found(path: Path) -> None:
     [
         ("UPDATE parents SET stop = stop + 1 WHERE id = 'b'", "parents of b do not cover its text"),
         ("UPDATE children SET start = start + 1 WHERE row = 2", "children of a§2 do not cover it"),
-        ("DELETE FROM words WHERE rowid = 1", "child row 1 has 0 words"),
-        ("INSERT INTO words (rowid, terms) VALUES (99, 'stray')", "words of child row 99"),
+        ("DELETE FROM words WHERE row = 1", "child row 1 has 0 words"),
+        ("INSERT INTO words VALUES (99, 'stray')", "words of child row 99"),
         ("DELETE FROM child_vectors WHERE row = 1", "no vector of child row 1"),
         ("DELETE FROM parent_vectors WHERE row = 1", "no vector of parent row 1"),
         ("DELETE FROM document_vectors", "no vector of document row"),

@@ -87,8 +87,7 @@ def found(db: sqlite3.Connection) -> list[str]:
 
 
 def _words(db: sqlite3.Connection) -> list[str]:
-    # not as a join, for which SQLite reads the words once for each child
-    words = dict(db.execute("SELECT doc, count(*) FROM postings GROUP BY doc"))
+    words = {row: len(terms.split()) for row, terms in db.execute("SELECT row, terms FROM words")}
     counted = [
         (row, terms, words.pop(row, 0)) for row, terms in db.execute("SELECT row, terms FROM children")
     ]

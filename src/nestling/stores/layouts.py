@@ -174,6 +174,9 @@ class Layouts:
         except OSError:
             self._refused = time.monotonic()
             return None
+        except CacheDamagedError:
+            self._discard()
+            return None
 
 
 @dataclass(frozen=True, slots=True)

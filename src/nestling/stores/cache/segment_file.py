@@ -32,7 +32,7 @@ ALIGNED = 64
 # Files up to so many bytes may be in memory as a whole.
 MAPPED = 2**29
 # read here and there, and checked where they are read
-_LOOKED_UP = ("document.exact", "parent.exact", "child.exact", "posting.child", "posting.count")
+_LOOKED_UP = {"document.exact", "parent.exact", "child.exact", "posting.child", "posting.count"}
 
 Identity = tuple[int, int, int, int]
 
@@ -82,20 +82,18 @@ class SegmentFile:
     segment: Segment
     identity: Identity
     _sums: Mapping[str, int]
-    _checked: bool = field(default=False)
+    _checked: set[str] = field(default_factory=set)
 
-    def check(self) -> None:
-        """Check, once, all that is not checked where it is read.
+    def check(self, whole: bool = False) -> None:
+        """Check, once, all that is not checked where it is read; with ``whole`` the rest too.
 
         Raises:
             CacheDamagedError: The file does not hold what was written.
         """
-        if self._checked:
-            return
-        for name, wanted in self._sums.items():
-            if name not in _LOOKED_UP and xxh3_64_intdigest(self.segment.arrays[name].data) != wanted:
+        for name in self._sums.keys() - self._checked - (set() if whole else _LOOKED_UP):
+            if xxh3_64_intdigest(self.segment.arrays[name].data) != self._sums[name]:
                 raise CacheDamagedError(f"{name} in {self.path} is damaged")
-        self._checked = True
+            self._checked.add(name)
 
 
 def write(path: Path, arrays: Mapping[str, Pieces]) -> None:
