@@ -20,9 +20,8 @@ READ = {
     "indexed": "*",
     "parents": "*",
     "children": "*",
-    "words": "rowid, terms",
+    "words": "*",
     "fields": "path, kind, value, element, document, parent",
-    "postings": "*",
 }
 
 

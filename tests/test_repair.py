@@ -96,7 +96,7 @@ REPAIRABLE = {
     "UPDATE children SET start = start + 1 WHERE row = 3; UPDATE children SET stop = stop + 1 WHERE row = 2": (
         "a.md: a child is not what was embedded (a.md§1::01, and 1 more)"
     ),
-    "UPDATE children SET row = 9000 WHERE row = 2; UPDATE words_content SET id = 9000 WHERE id = 2;"
+    "UPDATE children SET row = 9000 WHERE row = 2; UPDATE words SET row = 9000 WHERE row = 2;"
     " UPDATE child_vectors SET row = 9000 WHERE row = 2": (
         "a.md: its children are not in the order of its text"
     ),
@@ -127,11 +127,11 @@ REPAIRABLE = {
         "a.md: a parent's metadata is no JSON object (of a.md§2)"
     ),
     # words
-    "DELETE FROM words WHERE rowid = 1": "a.md: a child has no words (a.md§1::00)",
-    "UPDATE words SET terms = 'wrong' WHERE rowid = 1": (
+    "DELETE FROM words WHERE row = 1": "a.md: a child has no words (a.md§1::00)",
+    "UPDATE words SET terms = 'wrong' WHERE row = 1": (
         "a.md: the words of a child are not those of its text (a.md§1::0"
     ),
-    "UPDATE words_content SET c0 = replace(c0, 'cat', 'cow')": (
+    "UPDATE words SET terms = replace(terms, 'cat', 'cow')": (
         "b: the words of a child are not those of its text (b::00)"
     ),
     "UPDATE children SET terms = terms + 1 WHERE row = 1": (
@@ -140,12 +140,7 @@ REPAIRABLE = {
     "UPDATE documents SET language = 'xx' WHERE id = 'a.md'": (
         "a.md: the words of a child are not those of its text"
     ),
-    "INSERT INTO words (rowid, terms) VALUES (999, 'stray')": "words of child row 999, which does not exist",
-    "DELETE FROM words_data WHERE id > 10": "the index of words",
-    "UPDATE words_data SET block = swap(block, 'pic0', 'pik0') WHERE id > 10": (
-        "the index of words is not that of child row 2 of a.md§1 and of "
-    ),
-    "UPDATE words_data SET block = zeroblob(20) WHERE id = 10": "the index of words",
+    "INSERT INTO words VALUES (999, 'stray')": "words of child row 999, which does not exist",
     # vectors
     "DELETE FROM child_vectors WHERE row = 1": "a.md: a vector is missing (of a.md§1::00)",
     "DELETE FROM parent_vectors WHERE row = 1": "a.md: a vector is missing (of a.md§1)",
@@ -480,7 +475,7 @@ def editions(damaged: Path) -> Path:
         ("UPDATE children SET digest = x'00' WHERE {}", "a child is not what was embedded"),
         ("UPDATE parents SET heading = '[\"Manuel\"]' WHERE {}", "a heading is not that of the text"),
         (
-            "UPDATE words_content SET c0 = 'x ' || substr(c0, 3) WHERE id IN (SELECT row FROM children WHERE {})",
+            "UPDATE words SET terms = 'x ' || substr(terms, 3) WHERE row IN (SELECT row FROM children WHERE {})",
             "the words of a child are not those of its text",
         ),
     ],
@@ -525,8 +520,7 @@ def test_words_of_an_edition_of_older_rules_are_not_held_to_todays(damaged: Path
     plant(
         damaged,
         "UPDATE editions SET analyzer = analyzer - 1, splitter = splitter - 1;"
-        " UPDATE words_content SET c0 = replace(c0, 'cat', 'cow');"
-        " INSERT INTO words (words) VALUES ('rebuild')",
+        " UPDATE words SET terms = replace(terms, 'cat', 'cow')",
     )
     with nestling.open(damaged, embedder=WordHash()) as nest:
         assert nest.check() == []

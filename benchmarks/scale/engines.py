@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,12 @@ class Rows:
     def __post_init__(self) -> None:
         self.mask = np.zeros(len(self.vectors), bool)
         self.mask[self.allowed] = True
+
+    def terms(self) -> Iterator[tuple[int, str]]:
+        """Row numbers of children and their terms."""
+        yield from sqlite3.connect(f"file:{self.nest}?mode=ro", uri=True).execute(
+            "SELECT row, terms FROM words"
+        )
 
 
 class Engine:
@@ -202,13 +208,22 @@ class Chroma(Engine):
 
 
 class Fts5(Engine):
-    """SQLite's FTS5 on the nest's own table of words, ranked by its bm25()."""
+    """SQLite's FTS5 on the same terms, ranked by its bm25()."""
 
     vectors, words = False, True
 
+    def build(self) -> None:
+        """Index every child's terms."""
+        db = sqlite3.connect(self.folder / "words.db")
+        db.execute("CREATE VIRTUAL TABLE words USING fts5 (terms, tokenize = 'ascii')")
+        db.executemany("INSERT INTO words (rowid, terms) VALUES (?, ?)", self.rows.terms())
+        db.execute("INSERT INTO words (words) VALUES ('optimize')")
+        db.commit()
+        db.close()
+
     def open(self) -> None:
-        """Open the nest's file."""
-        self._db = sqlite3.connect(f"file:{self.rows.nest}?mode=ro", uri=True)
+        """Open it."""
+        self._db = sqlite3.connect(f"file:{self.folder / 'words.db'}?mode=ro", uri=True)
 
     def match(self, text: str) -> Sequence[int]:
         """Search."""
@@ -228,8 +243,7 @@ class Tantivy(Engine):
 
         index = self._index(tantivy)
         writer = index.writer(256_000_000, 1)
-        db = sqlite3.connect(f"file:{self.rows.nest}?mode=ro", uri=True)
-        for row, terms in db.execute("SELECT rowid, terms FROM words"):
+        for row, terms in self.rows.terms():
             document = tantivy.Document()
             document.add_unsigned("number", row)
             document.add_text("terms", terms)

@@ -2,8 +2,8 @@
 
 ::
 
-    pages, tables ─► rows without owners, row numbers, the log ─► each document ─► the index of words
-                     (here)                                       damage_rows       damage_words
+    pages, tables ─► rows without owners, row numbers, the log ─► each document
+                     (here)                                       damage_rows
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from nestling.errors import NotANestError
-from nestling.stores import damage_rows, damage_words
+from nestling.stores import damage_rows
 from nestling.stores.sqlite_editions import read_editions
 from nestling.stores.sqlite_errors import READING, is_damage
 from nestling.stores.sqlite_file import schema
@@ -56,7 +56,7 @@ _ORPHANS = (
     ),
     (
         "words of child row {}, which does not exist",
-        "SELECT rowid FROM words WHERE rowid NOT IN (SELECT row FROM children)",
+        "SELECT row FROM words WHERE row NOT IN (SELECT row FROM children)",
     ),
     (
         "a field of document row {}, which does not exist",
@@ -110,7 +110,6 @@ def found(db: sqlite3.Connection, derive: Derive | None = None, told: Told | Non
         for query in _BOOKS:
             yield from (Damage(row[0], "mend") for row in db.execute(query))
         yield from damage_rows.found(db, known, derive, told)
-        yield from damage_words.found(db)
     except READING as error:
         if not is_damage(error):
             raise

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nestling.stores.damage_words import Sums, mixed
 from nestling.stores.layout import Layout
 from nestling.stores.reading import segments, since
 from nestling.stores.segment import Positions, Segment
 from nestling.types import LEVELS, Level
 from nestling.view import Damage
 
+Sums = NDArray[np.uint64]
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 # Postings looked at together.
 TOGETHER = 1 << 20
 
@@ -83,5 +85,13 @@ def _words(segment: Segment) -> Sums:
     for begin in range(0, len(child), TOGETHER):
         part = slice(begin, min(begin + TOGETHER, len(child)))
         word = np.searchsorted(first, np.arange(part.start, part.stop), "right") - 1
-        np.add.at(sums, child[part], mixed(hashes[word], count[part].astype(np.uint64)))
+        np.add.at(sums, child[part], _mixed(hashes[word], count[part].astype(np.uint64)))
     return sums
+
+
+def _mixed(hashes: Sums, counts: Sums) -> Sums:
+    """A number for each word and how often it stands, whose sum over a child tells children apart."""
+    mixed = hashes ^ ((counts + np.uint64(1)) * _ODD)
+    mixed = (mixed ^ (mixed >> np.uint64(31))) * _ODD
+    result: Sums = mixed ^ (mixed >> np.uint64(29))
+    return result

@@ -57,11 +57,10 @@ class Compared:
         )
         found: dict[Level, Rough] = {"child": rough}
         sums: Scores = rough.astype(np.float64)
-        for level, below in (("parent", "child"), ("document", "parent")):
-            positions = families[level]  # type: ignore[index]
-            owner = layout.owners(below, families[below], level)  # type: ignore[arg-type, index]
-            sums = np.bincount(np.searchsorted(positions, owner), sums, len(positions)).astype(np.float64)
-            found[level] = (sums * layout.take(level, "weight", positions)).astype(np.float32)  # type: ignore
+        for level in ("parent", "document"):
+            positions, owner = families[level], self.scope.family_owners[level]
+            sums = np.bincount(owner, sums, len(positions)).astype(np.float64)
+            found[level] = (sums * layout.take(level, "weight", positions)).astype(np.float32)
         return found
 
     def candidates(self, level: Level, n: int) -> Positions:
@@ -73,10 +72,11 @@ class Compared:
             )
         if len(allowed) <= n:
             return allowed
-        families = self.scope.families["child"]
-        if len(families) > GATHERED * self.layout.size("child"):
+        if len(self.scope.families["child"]) > GATHERED * self.layout.size("child"):
             return self._best_of_all(level, n, self.scope.mask(level))
-        rough = self._some[level][np.searchsorted(self.scope.families[level], allowed)]
+        rough, every = self._some[level], self.scope.families[level]
+        if len(allowed) < len(every):
+            rough = rough[np.searchsorted(every, allowed)]
         return allowed[self._possible(rough, self.layout.take(level, "scale", allowed), n)]
 
     def _best_of_all(self, level: Level, n: int, left: Mask | None) -> Positions:

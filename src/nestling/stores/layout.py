@@ -159,20 +159,21 @@ class Layout:
 
     def parents_of(self, documents: Positions) -> Positions:
         """Positions of all parents of these documents, in the order of the documents."""
-        return self._below("document", documents, "parent")
+        return spread(*self.below("document", documents))
 
     def children_of(self, parents: Positions) -> Positions:
         """Positions of all children of these parents, in the order of the parents."""
-        return self._below("parent", parents, "child")
+        return spread(*self.below("parent", parents))
 
-    def _below(self, level: Level, positions: Positions, below: Level) -> Positions:
+    def below(self, level: Level, positions: Positions) -> tuple[Positions, Positions]:
+        """For each document or parent, the position of its first parent or child, and the one after its last."""
+        below: Level = "parent" if level == "document" else "child"
         begin, end = np.empty(len(positions), np.intp), np.empty(len(positions), np.intp)
         for at, segment, chosen, own in self.split(level, positions):
-            first, last = segment.below(level, own)
-            begin[chosen], end[chosen] = first, last
+            begin[chosen], end[chosen] = segment.below(level, own)
             begin[chosen] += self.begins[below][at]
             end[chosen] += self.begins[below][at]
-        return spread(begin, end)
+        return begin, end
 
     def family(self, children: Positions) -> Family:
         """What a ranking needs to know of these children."""

@@ -37,8 +37,6 @@ PATIENCE = 120.0
 REFUSED = 60.0
 # Float16 vectors of more children than this are not held in memory, but asked of the nest.
 EXACT = 50_000
-# After so many views the memory of what was looked up in files is given back, where they hold so many bytes.
-VIEWS, LARGE = 4, 2**29
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,6 @@ class Layouts:
         self._held: dict[int, Layout] = {}
         self._kept: Kept | None = None
         self._refused = -REFUSED
-        self._views = 0
         self.begin_process()
 
     def begin_process(self) -> None:
@@ -72,9 +69,6 @@ class Layouts:
             if kept is not self._kept:
                 # files that were replaced, damaged or removed are not read from again
                 self._held, self._kept = {}, kept
-            self._views += 1
-            if kept and self._views % VIEWS == 0 and sum(kept.manifest.sizes) > LARGE:
-                kept.forget()
             return Known(self._held, kept)
 
     def of(self, db: sqlite3.Connection, nest: str, edition: Edition, known: Known) -> Layout:
@@ -197,6 +191,9 @@ class Layouts:
                 return best
         except OSError:
             self._refused = time.monotonic()
+            return None
+        except CacheDamagedError:
+            self._discard()
             return None
 
 

@@ -17,6 +17,7 @@ _LOST = "document NOT IN (SELECT row FROM documents)"
 # what refers to others before these
 _ORPHANS = (
     _OWNERLESS.format("child_vectors"),
+    _OWNERLESS.format("words"),
     _OWNERLESS.format("children"),
     "DELETE FROM parent_vectors WHERE row NOT IN (SELECT p.row FROM parents p"
     " JOIN documents d ON d.row = p.document JOIN editions e ON e.edition = p.edition)",
@@ -26,7 +27,6 @@ _ORPHANS = (
     f"DELETE FROM fields WHERE {_LOST} OR parent <> 0 AND parent NOT IN (SELECT row FROM parents)",
     f"DELETE FROM files WHERE {_LOST}",
     f"DELETE FROM indexed WHERE {_LOST} OR edition NOT IN (SELECT edition FROM editions)",
-    "DELETE FROM words WHERE rowid NOT IN (SELECT row FROM children)",
     # an edition holds what it has parents of; whether all of them, the next check tells
     "INSERT OR IGNORE INTO indexed SELECT document, edition FROM parents",
 )
@@ -49,13 +49,6 @@ def _tables(db: sqlite3.Connection) -> None:
 
 def _indexes(db: sqlite3.Connection) -> None:
     db.execute("REINDEX")
-
-
-def _words(db: sqlite3.Connection) -> None:
-    # first of all from the table, since deleting takes words out of the index by what the table says
-    db.execute("INSERT INTO words (words) VALUES ('rebuild')")
-    # as in schema.sql, for an index that had to be made anew
-    db.execute("INSERT INTO words (words, rank) VALUES ('automerge', 2)")
 
 
 def _orphans(db: sqlite3.Connection) -> None:
@@ -96,7 +89,6 @@ STEPS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     _live,
     _tables,
     _indexes,
-    _words,
     _orphans,
     _books,
 )

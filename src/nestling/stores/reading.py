@@ -110,7 +110,7 @@ def _children(db: sqlite3.Connection, edition: int, there: Since, exact: bool) -
         which = "c.document >= :added AND c.edition = :edition ORDER BY c.document, c.row"
     rows = db.execute(
         f"SELECT c.document, c.row, c.parent, c.start, c.stop, v.scale, v.codes, {_exact(exact)}, w.terms"
-        " FROM children c JOIN child_vectors v ON v.row = c.row JOIN words w ON w.rowid = c.row"
+        " FROM children c JOIN child_vectors v ON v.row = c.row JOIN words w ON w.row = c.row"
         f" WHERE {which}",
         {"edition": edition, "added": there.added},
     )

@@ -104,12 +104,12 @@ CREATE TABLE document_vectors (
     PRIMARY KEY (row, edition)
 );
 
--- The terms of each child (rowid = children.row), joined by spaces, as the analyzer gave them. A parent's
--- and a document's terms are their children's. `postings` reads the index term by term.
-CREATE VIRTUAL TABLE words USING fts5 (terms, tokenize = 'ascii');
-CREATE VIRTUAL TABLE postings USING fts5vocab (words, instance);
--- Under steady replacing the index grows to 2.9 times its least size before it is merged; with the default, 4, to 7.2.
-INSERT INTO words (words, rank) VALUES ('automerge', 2);
+-- The terms of each child, joined by spaces, as the analyzer gave them; each holds only letters, digits and marks.
+-- A parent's and a document's terms are their children's.
+CREATE TABLE words (
+    row   INTEGER PRIMARY KEY REFERENCES children (row),
+    terms TEXT NOT NULL
+);
 
 -- Metadata, one row a value, for filters. parent is 0 for the document's own; a parent's key hides the document's.
 -- kind: null, bool, number, text; list and object mark that there is one; element: the value is inside a list.

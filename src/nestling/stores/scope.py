@@ -52,6 +52,17 @@ class Scope:
         parents = np.sort(self.layout.parents_of(documents))
         return {"document": documents, "parent": parents, "child": self.layout.children_of(parents)}
 
+    @cached_property
+    def family_owners(self) -> Mapping[Level, Positions]:
+        """Under ``parent`` which of `families`' parents each of its children belongs to; likewise for parents."""
+        parents, documents = self.families["parent"], self.families["document"]
+        begin, end = self.layout.below("parent", parents)
+        owner = self.layout.owners("parent", parents, "document")
+        return {
+            "parent": np.repeat(np.arange(len(parents)), end - begin),
+            "document": np.searchsorted(documents, owner),
+        }
+
     def mask(self, level: Level) -> Mask | None:
         """For each position of a level, whether it is left."""
         return None if self.parents is None else self._masks[level]

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,12 +54,31 @@ class CacheDamagedError(StoreError):
     """What is kept beside the nest is not what was written there; it is thrown away and made anew."""
 
 
+class Lookups(Protocol):
+    """Reads a few values from a file, without mapping more of it into memory than is asked for."""
+
+    def rows(self, name: str, positions: Positions) -> Array:
+        """The rows of an array at these positions."""
+        ...
+
+    def span(self, name: str, begin: int, end: int) -> Array:
+        """The values of an array from one position up to another."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """Arrays by name, as the module says; ``name`` is that of its file, "" where it is in memory."""
+    """Rows of some documents.
+
+    Attributes:
+        arrays: By name, as the module says.
+        name: Of its file; "" where it is in memory.
+        lookups: Reads vectors and postings where it is in a file.
+    """
 
     arrays: Arrays
     name: str = ""
+    lookups: Lookups | None = None
 
     def count(self, level: Level) -> int:
         """How many rows a level has."""
@@ -113,9 +132,10 @@ class Segment:
         """
         first = self.arrays["word.first"]
         begin, end = int(first[word]), int(first[word + 1])
-        child, count = self.arrays["posting.child"][begin:end], self.arrays["posting.count"][begin:end]
-        sums = self.arrays.get("word.sum")
-        if sums is not None and postings_sum(child, count) != sums[word]:
+        if self.lookups is None:
+            return self.arrays["posting.child"][begin:end], self.arrays["posting.count"][begin:end]
+        child, count = (self.lookups.span(name, begin, end) for name in ("posting.child", "posting.count"))
+        if postings_sum(child, count) != self.arrays["word.sum"][word]:
             raise CacheDamagedError(f"the postings of a word in {self.name} are damaged")
         return child, count
 
@@ -125,12 +145,11 @@ class Segment:
         Raises:
             CacheDamagedError: The file does not hold what was written.
         """
-        vectors = self.arrays.get(f"{level}.exact")
-        if vectors is None:
-            return None
-        found = vectors[positions]
-        sums = self.arrays.get(f"{level}.exact_sum")
-        if sums is not None and not np.array_equal(row_sums(found), sums[positions]):
+        name = f"{level}.exact"
+        if name not in self.arrays or self.lookups is None:
+            return self.arrays[name][positions] if name in self.arrays else None
+        found = self.lookups.rows(name, positions)
+        if not np.array_equal(row_sums(found), self.arrays[f"{name}_sum"][positions]):
             raise CacheDamagedError(f"vectors in {self.name} are damaged")
         return found
 

@@ -131,10 +131,10 @@ def schema() -> list[tuple[str, str, str]]:
     """Name, kind (table or index) and statement of everything that a nest's file is made of."""
     with closing(connect(None, 0)) as db:
         run_script(db, "schema.sql")
-        # what belongs to an FTS5 table, and automatic indexes, come by themselves
+        # automatic indexes come by themselves
         return db.execute(
-            "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'words~_%'"
-            " ESCAPE '~' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY rowid"
+            "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+            " AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY rowid"
         ).fetchall()
 
 

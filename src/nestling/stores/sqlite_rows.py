@@ -22,7 +22,7 @@ _HANGING = (
         for level, table in (("child", "children"), ("parent", "parents"))
     ),
     "DELETE FROM document_vectors WHERE row = :row",
-    "DELETE FROM words WHERE rowid IN (SELECT row FROM children WHERE document = :row)",
+    "DELETE FROM words WHERE row IN (SELECT row FROM children WHERE document = :row)",
     "DELETE FROM children WHERE document = :row",
     "DELETE FROM parents WHERE document = :row",
     "DELETE FROM indexed WHERE document = :row",
@@ -39,7 +39,7 @@ _HANGING_IN_EDITION = (
         for table, key, level in (
             ("child_vectors", "row", "children"),
             ("parent_vectors", "row", "parents"),
-            ("words", "rowid", "children"),
+            ("words", "row", "children"),
         )
     ),
     "DELETE FROM document_vectors WHERE row = :row AND edition = :edition",
@@ -160,7 +160,7 @@ def _insert_children(
         ],
     )
     words = [(n, " ".join(terms)) for n, terms in enumerate(indexed.terms, first)]
-    db.executemany("INSERT INTO words (rowid, terms) VALUES (?, ?)", words)
+    db.executemany("INSERT INTO words VALUES (?, ?)", words)
     if len(indexed.vectors):
         _insert_vectors(db, "child", first, indexed.vectors)
 

@@ -116,7 +116,7 @@ def _read_parents(db: sqlite3.Connection, document: int, edition: int) -> list[P
     children: dict[int, list[ChildRow]] = {}
     query = (
         "SELECT c.row, c.parent, c.start, c.stop, c.terms, c.digest, c.lead, w.terms, v.scale, v.codes, v.exact"
-        " FROM children c LEFT JOIN words w ON w.rowid = c.row LEFT JOIN child_vectors v ON v.row = c.row"
+        " FROM children c LEFT JOIN words w ON w.row = c.row LEFT JOIN child_vectors v ON v.row = c.row"
         " WHERE c.document = ? AND c.edition = ? ORDER BY c.row"
     )
     for values in db.execute(query, (document, edition)):

@@ -101,6 +101,13 @@ INSERT INTO sqlite_sequence (name, seq) SELECT 'new_changes', seq FROM sqlite_se
 DROP TABLE changes;
 ALTER TABLE new_changes RENAME TO changes;
 
-INSERT INTO words (words, rank) VALUES ('automerge', 2);
+CREATE TABLE new_words (
+    row   INTEGER PRIMARY KEY REFERENCES children (row),
+    terms TEXT NOT NULL
+);
+INSERT INTO new_words SELECT rowid, terms FROM words ORDER BY rowid;
+DROP TABLE postings;
+DROP TABLE words;
+ALTER TABLE new_words RENAME TO words;
 
 PRAGMA user_version = 2;

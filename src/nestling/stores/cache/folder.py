@@ -36,18 +36,13 @@ class Kept:
     layout: Layout
 
     def check(self, again: bool = False) -> None:
-        """Check each file, once, or ``again``.
+        """Check each file, once, or ``again`` and whole.
 
         Raises:
             CacheDamagedError: One is damaged.
         """
         for file in self.files:
-            file.check(again)
-
-    def forget(self) -> None:
-        """Give back the memory of what was looked up."""
-        for file in self.files:
-            file.forget()
+            file.check(whole=again, again=again)
 
 
 class Folder:
@@ -115,6 +110,7 @@ class Folder:
 
         Raises:
             OSError: It cannot be written.
+            CacheDamagedError: A file that it is made of is damaged.
         """
         return Part(self._write(parts).segment)
 
@@ -129,8 +125,9 @@ class Folder:
 
         Raises:
             OSError: They cannot be written; what was there still is.
+            CacheDamagedError: A file that they are made of is damaged; likewise.
         """
-        known = {file.path.name: file for file in (*self._drafts, *(self._kept.files if self._kept else ()))}
+        known = self._known()
         files = [known.get(part.segment.name) or self._write([part]) for part in parts]
         gone = [
             part.segment.arrays["document.row"][~part.alive]
@@ -148,7 +145,16 @@ class Folder:
         self._seen = [identity((self.path / manifest.NAME).stat()), *(file.identity for file in files)]
         return self._kept
 
+    def _known(self) -> dict[str, SegmentFile]:
+        files = (*self._drafts, *(self._kept.files if self._kept else ()))
+        return {file.path.name: file for file in files}
+
     def _write(self, parts: Sequence[Part]) -> SegmentFile:
+        known = self._known()
+        for part in parts:
+            if part.segment.name in known:
+                # what is damaged would get a fresh checksum
+                known[part.segment.name].check(whole=True)
         name = f"{uuid4().hex}.segment"
         draft = self.path / f"{name}.tmp"
         try:
@@ -157,6 +163,7 @@ class Folder:
         finally:
             draft.unlink(missing_ok=True)
         file = map_file(self.path / name, name)
+        file.check()
         self._drafts.append(file)
         return file
 

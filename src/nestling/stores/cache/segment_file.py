@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -23,15 +24,54 @@ from typing import Any
 import numpy as np
 from xxhash import xxh3_64, xxh3_64_intdigest
 
-from nestling.stores.segment import Array, CacheDamagedError, Segment, postings_sum, row_sums
+from nestling.stores.segment import Array, CacheDamagedError, Positions, Segment, postings_sum, row_sums
 from nestling.stores.segment_merging import Pieces
 
 MAGIC = b"NESTSEG1"
 ALIGNED = 64
+# Files up to so many bytes may be in memory as a whole.
+MAPPED = 2**29
 # read here and there, and checked where they are read
-_LOOKED_UP = ("document.exact", "parent.exact", "child.exact", "posting.child", "posting.count")
+_LOOKED_UP = {"document.exact", "parent.exact", "child.exact", "posting.child", "posting.count"}
 
 Identity = tuple[int, int, int, int]
+
+
+class FileLookups:
+    """Looks vectors and postings up in a file.
+
+    In a large one they are read: a page of the map would bring hundreds of its neighbours into the process, and
+    soon all of the file.
+    """
+
+    def __init__(self, path: Path, descriptor: int | None, places: Mapping[str, tuple[int, Array]]) -> None:
+        """``descriptor`` is of the file, or None where arrays are read in the map; ``places`` are those in both."""
+        self._path, self._descriptor, self._places = path, descriptor, places
+        if descriptor is not None:
+            weakref.finalize(self, os.close, descriptor)
+
+    def rows(self, name: str, positions: Positions) -> Array:
+        """The rows of an array at these positions."""
+        at, array = self._places[name]
+        if self._descriptor is None:
+            return array.take(positions, axis=0)
+        size = array.shape[1] * array.itemsize
+        data = b"".join([os.pread(self._descriptor, size, at + n * size) for n in positions.tolist()])
+        return self._array(data, array.dtype, len(positions) * array.shape[1]).reshape(-1, array.shape[1])
+
+    def span(self, name: str, begin: int, end: int) -> Array:
+        """The values of an array from one position up to another."""
+        at, array = self._places[name]
+        if self._descriptor is None:
+            return array[begin:end]
+        size = array.itemsize
+        data = os.pread(self._descriptor, (end - begin) * size, at + begin * size)
+        return self._array(data, array.dtype, end - begin)
+
+    def _array(self, data: bytes, kind: np.dtype[Any], count: int) -> Array:
+        if len(data) != count * kind.itemsize:
+            raise CacheDamagedError(f"{self._path} ends before it should")
+        return np.frombuffer(data, kind)
 
 
 @dataclass(eq=False)
@@ -42,26 +82,18 @@ class SegmentFile:
     segment: Segment
     identity: Identity
     _sums: Mapping[str, int]
-    _lookups: mmap.mmap
-    _checked: bool = field(default=False)
+    _checked: set[str] = field(default_factory=set)
 
-    def check(self, again: bool = False) -> None:
-        """Check, once or ``again``, all that is not checked where it is read.
+    def check(self, whole: bool = False, again: bool = False) -> None:
+        """Check, once or ``again``, all that is not checked where it is read; with ``whole`` the rest too.
 
         Raises:
             CacheDamagedError: The file does not hold what was written.
         """
-        if self._checked and not again:
-            return
-        for name, wanted in self._sums.items():
-            if name not in _LOOKED_UP and xxh3_64_intdigest(self.segment.arrays[name].data) != wanted:
+        for name in self._sums.keys() - (set() if again else self._checked) - (set() if whole else _LOOKED_UP):
+            if xxh3_64_intdigest(self.segment.arrays[name].data) != self._sums[name]:
                 raise CacheDamagedError(f"{name} in {self.path} is damaged")
-        self._checked = True
-
-    def forget(self) -> None:
-        """Give back the memory of what was looked up; the system reads it again when it is needed."""
-        if hasattr(self._lookups, "madvise"):
-            self._lookups.madvise(mmap.MADV_DONTNEED)
+            self._checked.add(name)
 
 
 def write(path: Path, arrays: Mapping[str, Pieces]) -> None:
@@ -119,22 +151,21 @@ def map_file(path: Path, name: str) -> SegmentFile:
         status = os.fstat(file.fileno())
         if status.st_size < 24:
             raise CacheDamagedError(f"{path} was not written whole")
-        whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        lookups = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    if hasattr(lookups, "madvise"):
-        lookups.madvise(mmap.MADV_RANDOM)
-    index = _index(path, whole)
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        large = status.st_size > MAPPED and hasattr(os, "pread")
+        descriptor = os.dup(file.fileno()) if large else None
+    index = _index(path, data)
     arrays = {
-        key: np.frombuffer(
-            lookups if key in _LOOKED_UP else whole,
-            np.dtype(entry["type"]),
-            int(np.prod(entry["shape"])),
-            entry["at"],
-        ).reshape(entry["shape"])
+        key: np.frombuffer(data, np.dtype(entry["type"]), int(np.prod(entry["shape"])), entry["at"]).reshape(
+            entry["shape"]
+        )
         for key, entry in index.items()
     }
+    lookups = FileLookups(
+        path, descriptor, {key: (index[key]["at"], arrays[key]) for key in _LOOKED_UP if key in index}
+    )
     sums = {key: entry["sum"] for key, entry in index.items()}
-    return SegmentFile(path, Segment(arrays, name), identity(status), sums, lookups)
+    return SegmentFile(path, Segment(arrays, name, lookups), identity(status), sums)
 
 
 def _index(path: Path, data: mmap.mmap) -> dict[str, Any]:
