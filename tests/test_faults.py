@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def fill(disk: Path) -> None:
         file.writelines(itertools.repeat(bytes(4096)))
 
 
-def assert_as_before(path: Path, names: set[str]) -> None:
+def assert_as_before(path: Path, names: set[str], allowed: Set[str] = frozenset()) -> None:
     """The ten documents are there and sound, and nothing new is beside the nest."""
     with nestling.open(path, embedder=WordHash()) as nest:
         assert nest.check() == []
@@ -85,14 +85,16 @@ def assert_as_before(path: Path, names: set[str]) -> None:
             assert tree is not None
             assert tree.document == document
         assert nest.search("text 7", k=1)
-    assert {file.name for file in path.parent.iterdir()} == names
+    assert {file.name for file in path.parent.iterdir()} - allowed == names
 
 
 @pytest.mark.parametrize("work", ["add", "replace", "backup", "export"])
 def test_a_full_disk_keeps_what_was_stored(tmp_path: Path, work: str) -> None:
     """On a disk of a megabyte the work fails as a full disk; with room it gets through."""
-    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "size=1m", "tmpfs") as disk:
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "size=4m", "tmpfs") as disk:
+        # while it is made, the log of a nest takes more room than the nest
         filled(disk / "x.nest")
+        subprocess.run(["mount", "-o", "remount,size=1m", disk], check=True)
         if work in ("backup", "export"):
             fill(disk)
         names = {file.name for file in disk.iterdir()}
@@ -103,11 +105,13 @@ def test_a_full_disk_keeps_what_was_stored(tmp_path: Path, work: str) -> None:
                 WORK[work](nest, disk)
             assert nest.check() == []
             assert list(nest.search("text 7", k=1))
-        assert_as_before(disk / "x.nest", names)
+        # SQLite needs room to put its log into the file, and leaves it where there is none
+        assert_as_before(disk / "x.nest", names, {"x.nest-wal", "x.nest-shm"})
         subprocess.run(["mount", "-o", "remount,size=20m", disk], check=True)
         with nestling.open(disk / "x.nest", embedder=WordHash()) as nest:
             WORK[work](nest, disk)
             assert nest.check() == []
+        assert not {file.name for file in disk.iterdir()} & {"x.nest-wal", "x.nest-shm"}
 
 
 @pytest.mark.parametrize("work", WORK)

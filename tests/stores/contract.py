@@ -536,6 +536,35 @@ class StoreContract:
             assert len(view.match("child", terms("beta"), 5, None).rows) == 1
             assert view.check() == []
 
+    def test_an_edition_that_is_not_live_can_do_without_a_document(self, store: Store) -> None:
+        """It lacks it from then on; the live one must hold everything."""
+        number = store.begin(OTHER)
+        store.replace(entry("a", [["alpha"]], editions=(1, number)))
+        store.replace(entry("b", [["beta"]], editions=(1, number)))
+        store.unindex(number, ["a", "nothing"])
+        with store.view(number) as view:
+            assert [each.document.id for each in view.lacking(0, 1000)] == ["a"]
+            assert len(view.match("child", terms("alpha"), 5, None).rows) == 0
+            assert view.sizes() == {1: (2, 2), number: (1, 1)}
+            assert view.check() == []
+        with pytest.raises(EditionsChangedError, match="is live by now"):
+            store.unindex(1, ["a"])
+
+    def test_a_document_in_the_place_of_itself(self, store: Store) -> None:
+        """Nothing is done where it is another by now, or gone."""
+        old, new = entry("a", [["alpha"]]), entry("a", [["beta"]])
+        store.replace(new)
+        store.replace(old, itself=True)
+        assert ids(store, "child", match(store, "beta")) == ["a"]
+        with store.view() as view:
+            before = view.change
+        store.replace(new, itself=True)
+        with store.view() as view:
+            assert view.change > before
+        store.remove(["a"])
+        store.replace(new, itself=True)
+        assert ids(store, "child", match(store, "beta")) == []
+
     def test_a_retired_edition_is_dropped_bit_by_bit(self, store: Store) -> None:
         """It is gone with all its rows, and every step leaves a sound nest; the live one cannot be dropped."""
         number = store.begin(OTHER)

@@ -90,7 +90,9 @@ class SegmentFile:
         Raises:
             CacheDamagedError: The file does not hold what was written.
         """
-        for name in self._sums.keys() - (set() if again else self._checked) - (set() if whole else _LOOKED_UP):
+        for name in (
+            self._sums.keys() - (set() if again else self._checked) - (set() if whole else _LOOKED_UP)
+        ):
             if xxh3_64_intdigest(self.segment.arrays[name].data) != self._sums[name]:
                 raise CacheDamagedError(f"{name} in {self.path} is damaged")
             self._checked.add(name)
