@@ -151,12 +151,15 @@ class Layouts:
         there = since(asked.db, asked.edition.number, best.change)
         if there.change == best.change:
             return best
-        if there.anew:
-            best = NOTHING
         if self._folder and asked.edition.state == "live" and self._worth_a_file(best, there):
-            written = self._written(self._folder, asked, best, there, known)
-            if written:
-                return written
+            try:
+                written = self._written(self._folder, asked, best, there, known)
+                if written:
+                    return written
+            except CacheDamagedError:
+                # a file of it turned out to be damaged when it was to be made part of another
+                self._discard()
+                best, there = NOTHING, since(asked.db, asked.edition.number, 0)
         return catch_up(asked.db, asked.edition.number, best, there, there.children <= EXACT)
 
     def _worth_a_file(self, best: Layout, there: Since) -> bool:
@@ -191,9 +194,6 @@ class Layouts:
                 return best
         except OSError:
             self._refused = time.monotonic()
-            return None
-        except CacheDamagedError:
-            self._discard()
             return None
 
 

@@ -65,6 +65,14 @@ class Lookups(Protocol):
         """The values of an array from one position up to another."""
         ...
 
+    def check(self) -> None:
+        """Read all of the file.
+
+        Raises:
+            CacheDamagedError: It does not hold what was written.
+        """
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Segment:

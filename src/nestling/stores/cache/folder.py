@@ -42,7 +42,7 @@ class Kept:
             CacheDamagedError: One is damaged.
         """
         for file in self.files:
-            file.check(whole=again, again=again)
+            file.check(again)
 
 
 class Folder:
@@ -127,7 +127,8 @@ class Folder:
             OSError: They cannot be written; what was there still is.
             CacheDamagedError: A file that they are made of is damaged; likewise.
         """
-        known = self._known()
+        held = (*self._drafts, *(self._kept.files if self._kept else ()))
+        known = {file.path.name: file for file in held}
         files = [known.get(part.segment.name) or self._write([part]) for part in parts]
         gone = [
             part.segment.arrays["document.row"][~part.alive]
@@ -145,16 +146,11 @@ class Folder:
         self._seen = [identity((self.path / manifest.NAME).stat()), *(file.identity for file in files)]
         return self._kept
 
-    def _known(self) -> dict[str, SegmentFile]:
-        files = (*self._drafts, *(self._kept.files if self._kept else ()))
-        return {file.path.name: file for file in files}
-
     def _write(self, parts: Sequence[Part]) -> SegmentFile:
-        known = self._known()
         for part in parts:
-            if part.segment.name in known:
+            if part.segment.lookups:
                 # what is damaged would get a fresh checksum
-                known[part.segment.name].check(whole=True)
+                part.segment.lookups.check()
         name = f"{uuid4().hex}.segment"
         draft = self.path / f"{name}.tmp"
         try:

@@ -44,15 +44,17 @@ class FileLookups:
     soon all of the file.
     """
 
-    def __init__(self, path: Path, descriptor: int | None, places: Mapping[str, tuple[int, Array]]) -> None:
-        """``descriptor`` is of the file, or None where arrays are read in the map; ``places`` are those in both."""
-        self._path, self._descriptor, self._places = path, descriptor, places
+    def __init__(
+        self, path: Path, descriptor: int | None, arrays: Mapping[str, Array], index: Mapping[str, Any]
+    ) -> None:
+        """``descriptor`` is of the file, or None where arrays are read in the map."""
+        self._path, self._descriptor, self._arrays, self._index = path, descriptor, arrays, index
         if descriptor is not None:
             weakref.finalize(self, os.close, descriptor)
 
     def rows(self, name: str, positions: Positions) -> Array:
         """The rows of an array at these positions."""
-        at, array = self._places[name]
+        at, array = self._index[name]["at"], self._arrays[name]
         if self._descriptor is None:
             return array.take(positions, axis=0)
         size = array.shape[1] * array.itemsize
@@ -61,12 +63,22 @@ class FileLookups:
 
     def span(self, name: str, begin: int, end: int) -> Array:
         """The values of an array from one position up to another."""
-        at, array = self._places[name]
+        at, array = self._index[name]["at"], self._arrays[name]
         if self._descriptor is None:
             return array[begin:end]
         size = array.itemsize
         data = os.pread(self._descriptor, (end - begin) * size, at + begin * size)
         return self._array(data, array.dtype, end - begin)
+
+    def check(self, names: Iterable[str] | None = None) -> None:
+        """Read these arrays, or all.
+
+        Raises:
+            CacheDamagedError: One does not hold what was written.
+        """
+        for name in self._index if names is None else names:
+            if xxh3_64_intdigest(self._arrays[name].data) != self._index[name]["sum"]:
+                raise CacheDamagedError(f"{name} in {self._path} is damaged")
 
     def _array(self, data: bytes, kind: np.dtype[Any], count: int) -> Array:
         if len(data) != count * kind.itemsize:
@@ -81,21 +93,20 @@ class SegmentFile:
     path: Path
     segment: Segment
     identity: Identity
-    _sums: Mapping[str, int]
-    _checked: set[str] = field(default_factory=set)
+    lookups: FileLookups
+    _checked: bool = field(default=False)
 
-    def check(self, whole: bool = False, again: bool = False) -> None:
-        """Check, once or ``again``, all that is not checked where it is read; with ``whole`` the rest too.
+    def check(self, again: bool = False) -> None:
+        """Check, once, all that is not checked where it is read; ``again`` and the rest too, if that is said.
 
         Raises:
             CacheDamagedError: The file does not hold what was written.
         """
-        for name in (
-            self._sums.keys() - (set() if again else self._checked) - (set() if whole else _LOOKED_UP)
-        ):
-            if xxh3_64_intdigest(self.segment.arrays[name].data) != self._sums[name]:
-                raise CacheDamagedError(f"{name} in {self.path} is damaged")
-            self._checked.add(name)
+        if again:
+            self.lookups.check(self.segment.arrays.keys())
+        elif not self._checked:
+            self.lookups.check(self.segment.arrays.keys() - _LOOKED_UP)
+            self._checked = True
 
 
 def write(path: Path, arrays: Mapping[str, Pieces]) -> None:
@@ -163,11 +174,8 @@ def map_file(path: Path, name: str) -> SegmentFile:
         )
         for key, entry in index.items()
     }
-    lookups = FileLookups(
-        path, descriptor, {key: (index[key]["at"], arrays[key]) for key in _LOOKED_UP if key in index}
-    )
-    sums = {key: entry["sum"] for key, entry in index.items()}
-    return SegmentFile(path, Segment(arrays, name, lookups), identity(status), sums)
+    lookups = FileLookups(path, descriptor, arrays, index)
+    return SegmentFile(path, Segment(arrays, name, lookups), identity(status), lookups)
 
 
 def _index(path: Path, data: mmap.mmap) -> dict[str, Any]:
