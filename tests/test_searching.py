@@ -157,7 +157,7 @@ def test_explains_itself(nest: Nest) -> None:
     assert why.channels == ("dense", "lexical")
     for passage in found:
         votes = why.votes[passage.id]
-        assert sum(vote.vote for vote in votes) / 6 == pytest.approx(passage.score, abs=1e-5)
+        assert sum(vote.vote * vote.weight for vote in votes) == pytest.approx(passage.score, abs=1e-5)
         assert all(vote.rank >= 1 for vote in votes)
     assert "card-007" in str(why)
 

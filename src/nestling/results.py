@@ -61,6 +61,8 @@ class Vote:
         rank: From 1.
         score: Cosine (dense) or BM25 (lexical).
         vote: The score scaled to 0..1 within the list.
+        weight: What the list counts for this query, 0 to 1; all six together 1. Votes times weights add up to
+            the passage's score.
     """
 
     level: Level
@@ -68,6 +70,7 @@ class Vote:
     rank: int
     score: float
     vote: float
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class Explanation:
         for id, votes in self.votes.items():
             lines.append(id)
             lines += [
-                f"  {v.level:8} {v.channel:7} rank {v.rank:3}  score {v.score:8.4f}  vote {v.vote:.3f}"
+                f"  {v.level:8} {v.channel:7} rank {v.rank:3}  score {v.score:8.4f}  vote {v.vote:.3f} × {v.weight:.2f}"
                 for v in votes
             ]
         lines += [f"dropped {id}: {reason}" for id, reason in self.dropped.items()]

@@ -98,7 +98,7 @@ def test_explain(run: Run, cards: Path) -> None:
     assert "channels: dense, lexical" in text
     assert "  child    lexical rank   1" in text
     explanation = json.loads(run("search", "empty stomach", "--explain", "--json").stdout)["explanation"]
-    assert explanation["votes"]["stomach"][0].keys() == {"level", "channel", "rank", "score", "vote"}
+    assert explanation["votes"]["stomach"][0].keys() == {"level", "channel", "rank", "score", "vote", "weight"}
 
 
 def test_context_prints_what_fits(run: Run, manual: str) -> None:

@@ -116,3 +116,18 @@ def test_sample_is_spread_evenly() -> None:
     golden = nestling.Golden(tuple(GoldenQuestion(str(i), "?") for i in range(10)), "g")
     assert [q.id for q in golden.sample(4).questions] == ["0", "2", "5", "7"]
     assert golden.sample(10) == golden.sample(99) == golden
+
+
+def test_low_grades_count_as_not_relevant(tmp_path: Path) -> None:
+    """From a least grade on documents are relevant, and a question left without any is reported as such."""
+    file = tmp_path / "golden.jsonl"
+    first = {"id": "a", "question": "A?", "relevant": {"x": 1, "y": 3}}
+    write_lines(file, first, {"id": "b", "question": "B?", "relevant": {"x": 1}})
+    first, second = nestling.read_golden(file, least_grade=2).questions
+    assert first.relevant == {"x": 0, "y": 3}
+    assert first.lacks is None
+    assert second.lacks is not None
+    assert nestling.read_golden(file).questions[1].lacks is None
+    for wrong in (0, True, "2"):
+        with pytest.raises(nestling.SettingError, match="least_grade is"):
+            nestling.read_golden(file, least_grade=wrong)  # type: ignore[arg-type]

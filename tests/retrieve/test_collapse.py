@@ -13,7 +13,7 @@ from nestling.retrieve.fuse import Votes
 def votes(score: list[float], own: list[float] | None = None) -> Votes:
     """Votes of children, all listed that have a score."""
     values = np.array(score, np.float64)
-    return Votes(values, np.array(own, np.float64) if own else values, values > 0)
+    return Votes(values, np.array(own, np.float64) if own else values, values > 0, {})
 
 
 def test_weak_extra_evidence_never_lowers_a_parent() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from nestling.retrieve.fuse import ListKey, fuse, lend, scaled
+from nestling.settings import Scoring
 from nestling.view import Family, Ranked
 
 SCORES = arrays(np.float64, st.integers(1, 30), elements=st.floats(-1e3, 1e3).map(lambda x: round(x, 3)))
@@ -47,10 +48,23 @@ def test_sums_the_levels_of_both_channels() -> None:
         ListKey("document", "dense"): ranked({100: 0.3}),
         ListKey("child", "lexical"): ranked({3: 7.0}),
     }
-    votes = fuse(lists, rows)
-    np.testing.assert_allclose(votes.score, np.array([1 + 0 + 1, 0.5 + 0 + 1, 0 + 1 + 1 + 1]) / 4)
+    votes = fuse(lists, rows, Scoring(lexical=1))
+    # one minus the mean vote of each list: 1, .5, 0 · 1, 0 · 1 · one of three places taken
+    child, parent, document, word = 1 - 0.5, 1 - 0.5, 1 - 1, 1 - 1 / 3
+    sums = [child + 0 + document, child / 2 + 0 + document, 0 + parent + document + word]
+    np.testing.assert_allclose(votes.score, np.array(sums) / (child + parent + document + word))
     np.testing.assert_allclose(votes.own, np.array([1, 0.5, 1]) / 2)
     assert votes.listed.tolist() == [True, True, True]
+
+
+def test_lists_that_tell_nothing_apart_still_count() -> None:
+    """Where every list gives all rows the same, each of them gets everything, and not nothing."""
+    rows = {"child": np.array([1, 2]), "parent": np.array([5, 5]), "document": np.array([9, 9])}
+    lists = {
+        ListKey("child", "dense"): ranked({1: 0.4, 2: 0.4}),
+        ListKey("document", "dense"): ranked({9: 0.4}),
+    }
+    assert fuse(lists, rows).score.tolist() == [1, 1]
 
 
 def test_no_vote_per_child() -> None:
@@ -69,9 +83,9 @@ def family(document: list[int], start: list[int], stop: list[int]) -> Family:
 
 
 def test_lends_to_neighbours_in_the_text_only() -> None:
-    """A neighbour gets the share, never loses; a document's edge is an edge, and so is a gap."""
+    """A child gets a share of its neighbours' mean; a document's edge is an edge, and so is a gap."""
     score = np.array([1.0, 0.2, 0.0, 0.9, 0.88, 0.1])
     children = family([7, 7, 7, 8, 8, 8], [0, 5, 10, 0, 5, 20], [5, 10, 15, 5, 10, 25])
-    np.testing.assert_allclose(lend(children, score, 0.5), [1.0, 0.5, 0.1, 0.9, 0.88, 0.1])
+    np.testing.assert_allclose(lend(children, score, 0.5), [1.1, 0.45, 0.1, 1.34, 1.33, 0.15])
     np.testing.assert_allclose(lend(children, score, 0.0), score)
     assert lend(family([], [], []), np.zeros(0)).tolist() == []

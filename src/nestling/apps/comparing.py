@@ -20,16 +20,17 @@ MOST_IDS = 5
 @click.argument("a")
 @click.argument("b")
 @click.option("--golden", metavar="PATH", help="The golden questions, where A or B is a nest.")
+@options.least_grade_option
 @options.timeout_option
 @options.json_option
-def compare(a: str, b: str, golden: str | None, timeout: float, as_json: bool) -> None:
+def compare(a: str, b: str, golden: str | None, least_grade: int, timeout: float, as_json: bool) -> None:
     """Compare A with B, question by question.
 
     Each is a file that `nestling eval --out` wrote, or a nest, which is then asked the questions of --golden.
     For each figure: both means, their difference with its 95 % interval, and on how many questions which is
     better; and a verdict in words, which says where there are too few questions to tell.
     """
-    first, second = (_evaluation(path, golden, timeout) for path in (a, b))
+    first, second = (_evaluation(path, golden, least_grade, timeout) for path in (a, b))
     found = nestling.compare(first, second, _names(a, b))
     if as_json:
         print_json(wire.plain(found))
@@ -37,13 +38,13 @@ def compare(a: str, b: str, golden: str | None, timeout: float, as_json: bool) -
         print_comparison(found)
 
 
-def _evaluation(path: str, golden: str | None, timeout: float) -> nestling.Evaluation:
+def _evaluation(path: str, golden: str | None, least_grade: int, timeout: float) -> nestling.Evaluation:
     if not _is_nest(path):
         return nestling.Evaluation.read(path)
     if golden is None:
         raise click.UsageError(f"{path} is a nest: give the questions to ask it with --golden")
     with nestling.open(path, timeout=timeout) as nest:
-        return nest.evaluate(nestling.read_golden(golden))
+        return nest.evaluate(nestling.read_golden(golden, least_grade=least_grade))
 
 
 def _is_nest(path: str) -> bool:

@@ -19,6 +19,7 @@ from nestling.apps.terminal import complain, print_json
 @click.argument("golden")
 @click.option("--add", is_flag=True, help="First add the documents that GOLDEN comes with.")
 @options.limit_option
+@options.least_grade_option
 @click.option(
     "-k",
     "ks",
@@ -47,6 +48,7 @@ def eval_(
     golden: str,
     add: bool,
     limit: int | None,
+    least_grade: int,
     ks: tuple[int, ...],
     budgets: tuple[int, ...],
     where: tuple[str, ...],
@@ -70,7 +72,7 @@ def eval_(
     before = nestling.Evaluation.read(baseline) if baseline else None
     for file in filter(None, (out, html)):
         _check_folder(file)
-    questions = nestling.read_golden(golden)
+    questions = nestling.read_golden(golden, least_grade=least_grade)
     path = (nest or options.NEST_HERE) if add else options.located(nest)
     with nestling.open(path, create=add, timeout=timeout) as opened:
         if add:

@@ -38,6 +38,15 @@ limit_option = click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Ask only N, evenly spread."
 )
 
+least_grade_option = click.option(
+    "--least-grade",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="The lowest grade of the questions' judgements that counts as relevant.",
+)
+
 
 def budgets(meaning: str) -> Callable[[Command], Command]:
     """``--budget``, given once or more often; ``meaning`` is its help."""

@@ -24,6 +24,7 @@ MOST_TRIED = 8
 @click.argument("golden")
 @click.option("--minutes", type=float, default=10, show_default=True, metavar="N", help="When to stop.")
 @options.limit_option
+@options.least_grade_option
 @options.budgets("A context in which evidence is looked for. Given again: each.")
 @click.option("--out", metavar="FILE", help="Write the settings to use as JSON, for `nestling add --recipe`.")
 @click.option("--state", metavar="FILE", help="Keep what was done in FILE; the same command goes on with it.")
@@ -32,6 +33,7 @@ def tune(
     golden: str,
     minutes: float,
     limit: int | None,
+    least_grade: int,
     budgets: tuple[int, ...],
     out: str | None,
     state: str | None,
@@ -47,7 +49,7 @@ def tune(
     """
     if out and not Path(out).absolute().parent.is_dir():
         raise nestling.NotFoundError(f"{out} cannot be written: its folder does not exist; make it first")
-    questions = nestling.read_golden(golden)
+    questions = nestling.read_golden(golden, least_grade=least_grade)
     path = options.located(nest)
     with nestling.open(path, timeout=timeout) as opened, (meter := _Trials()):
         found = nestling.tune(

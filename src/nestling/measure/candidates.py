@@ -18,7 +18,7 @@ OVERLAP_STEPS = (0, 0.125, 0.25)
 # Weights of the two channels; only their ratio counts.
 BALANCES = ((1, 0.5), (0.5, 1), (1, 0.25), (0.25, 1), (1, 0), (0, 1))
 LEVEL_WEIGHTS = (0, 0.5, 1, 2)
-LOANS = (0, 0.5, 0.7, 0.85, 1)
+LOANS = (0, 0.3, 0.6, 0.8, 1)
 SHAPES: tuple[tuple[Shape, int], ...] = (("pack", 1), ("parent", 1), ("window", 1), ("merge", 1))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -74,6 +74,14 @@ class Golden:
 
     questions: tuple[GoldenQuestion, ...]
     name: str = ""
+
+    def at_least(self, grade: int) -> Golden:
+        """The same questions, where what is relevant by a lower grade counts as not relevant."""
+        questions = (
+            replace(question, relevant={id: g if g >= grade else 0 for id, g in question.relevant.items()})
+            for question in self.questions
+        )
+        return Golden(tuple(questions), self.name)
 
     def sample(self, n: int) -> Golden:
         """At most ``n`` of the questions, evenly spread over all of them."""

@@ -6,28 +6,34 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from nestling.errors import DocumentError, NotFoundError
+from nestling.errors import DocumentError, NotFoundError, SettingError
 from nestling.measure.corpora_in import folder_documents, read_folder, read_squad, squad_documents
 from nestling.measure.golden import Golden
 from nestling.measure.golden_lines import read_lines
 from nestling.types import Document
 
 
-def read_golden(path: str | os.PathLike[str]) -> Golden:
+def read_golden(path: str | os.PathLike[str], *, least_grade: int = 1) -> Golden:
     """Read golden questions.
 
     Args:
         path: A file ``golden.jsonl`` of one question a line; a ``.json`` file of SQuAD's shape; or a folder as
             BEIR has them (``queries.jsonl``, ``qrels.tsv`` or ``qrels/``, and where there are, ``spans.jsonl``).
+        least_grade: The lowest grade that counts as relevant, 1 or more; lower ones count as 0.
 
     Raises:
         NotFoundError: There is no such file or folder.
         DocumentError: Lines cannot be used; they are named with what is wrong.
+        SettingError: ``least_grade`` is no whole number, or below 1.
     """
+    if isinstance(least_grade, bool) or not isinstance(least_grade, int) or least_grade < 1:
+        raise SettingError(f"least_grade is {least_grade!r}; give a whole number, 1 or more")
     file = _existing(path)
     if file.is_dir():
-        return read_folder(file)
-    return read_squad(file) if file.suffix.lower() == ".json" else read_lines(file)
+        golden = read_folder(file)
+    else:
+        golden = read_squad(file) if file.suffix.lower() == ".json" else read_lines(file)
+    return golden if least_grade == 1 else golden.at_least(least_grade)
 
 
 def read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:

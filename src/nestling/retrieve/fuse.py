@@ -30,13 +30,15 @@ class Votes:
 
     Attributes:
         score: 0 to 1: the weighed sum of all votes over the lists' weights.
-        own: 0 to 1: the votes of the child level alone, likewise.
+        own: 0 to 1: the votes of the child level alone, weighed by channel.
         listed: Whether the child is in a list of the child level.
+        weights: What each list counted; together 1.
     """
 
     score: Scores
     own: Scores
     listed: NDArray[np.bool_]
+    weights: Mapping[ListKey, float]
 
 
 def scaled(scores: Scores) -> Scores:
@@ -54,6 +56,11 @@ def fuse(
 ) -> Votes:
     """Give every child the scaled scores of itself, its parent and its document, over all channels.
 
+    A list whose scores stand close together tells rows less well apart than one with few that stand out, so
+    a list counts less by the share of its votes that all rows get: its weight is what ``scoring`` says times
+    one minus its mean vote. (How scores spread is known to tell how well a list answers its query: Shtok et
+    al., "Predicting Query Performance by Query-Drift Estimation", 2012.)
+
     Args:
         lists: The lists of the channels that vote.
         rows: For each level, the row number that each child of the family belongs to; equal lengths.
@@ -64,19 +71,32 @@ def fuse(
     """
     scoring, n = scoring or Scoring(), len(rows["child"])
     score, own, listed = np.zeros(n), np.zeros(n), np.zeros(n, bool)
-    weights = _weights({key: getattr(scoring, key.channel) * getattr(scoring, key.level) for key in lists})
-    channels = _weights({key: getattr(scoring, key.channel) for key in lists if key.level == "child"})
+    given = _weights({key: getattr(scoring, key.channel) * getattr(scoring, key.level) for key in lists})
+    sharp = {key: given[key] * _sharpness(ranked, rows[key.level]) for key, ranked in lists.items()}
+    weights = _shares(sharp if any(sharp.values()) else given)
+    channels = _shares(_weights({k: getattr(scoring, k.channel) for k in lists if k.level == "child"}))
     for key, ranked in lists.items():
         vote, present = _votes(ranked, rows[key.level])
         score += weights[key] * vote
         if key.level == "child":
             own += channels[key] * vote
             listed |= present
-    return Votes(score / (sum(weights.values()) or 1), own / (sum(channels.values()) or 1), listed)
+    return Votes(score, own, listed, weights)
 
 
 def _weights(given: dict[ListKey, float]) -> dict[ListKey, float]:
     return given if any(given.values()) else dict.fromkeys(given, 1.0)
+
+
+def _shares(weights: dict[ListKey, float]) -> dict[ListKey, float]:
+    return {key: weight / sum(weights.values()) for key, weight in weights.items()}
+
+
+def _sharpness(ranked: Ranked, members: Rows) -> float:
+    """One minus the mean vote over the places of a list, those that no row took included."""
+    there = 1 + int(np.count_nonzero(np.diff(members))) if len(members) else 0
+    places = max(len(ranked.rows), min(LIST, there))
+    return 1 - float(scaled(ranked.scores).sum()) / places if places else 0.0
 
 
 def _votes(ranked: Ranked, members: Rows) -> tuple[Scores, NDArray[np.bool_]]:
@@ -90,12 +110,17 @@ def _votes(ranked: Ranked, members: Rows) -> tuple[Scores, NDArray[np.bool_]]:
 
 
 def lend(family: Family, score: Scores, share: float = LENT) -> Scores:
-    """Each child's score, or ``share`` of a neighbour's in the text, whichever is highest."""
-    lent = score.copy()
-    if len(score) > 1:
-        together = adjacent(family.document, family.start, family.stop)
-        np.maximum(lent[1:], np.where(together, share * score[:-1], 0), out=lent[1:])
-        np.maximum(lent[:-1], np.where(together, share * score[1:], 0), out=lent[:-1])
+    """Each child's score plus ``share`` of the mean of its neighbours' in the text; its own where it has none."""
+    if len(score) < 2:
+        return score * (1 + share)
+    together = adjacent(family.document, family.start, family.stop)
+    around, count = np.zeros(len(score)), np.zeros(len(score))
+    around[1:] += np.where(together, score[:-1], 0)
+    around[:-1] += np.where(together, score[1:], 0)
+    count[1:] += together
+    count[:-1] += together
+    mean = np.where(count > 0, around / np.maximum(count, 1), score)
+    lent: Scores = score + share * mean
     return lent
 
 

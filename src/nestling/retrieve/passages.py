@@ -118,5 +118,6 @@ def _votes(found: Found, place: int) -> tuple[Vote, ...]:
         if len(at):
             i = int(at[0])
             vote = round(float(scaled(ranked.scores)[i]), 6)
-            votes.append(Vote(key.level, key.channel, i + 1, float(ranked.scores[i]), vote))
+            weight = round(found.votes.weights[key], 6)
+            votes.append(Vote(key.level, key.channel, i + 1, float(ranked.scores[i]), vote, weight))
     return tuple(votes)
