@@ -12,7 +12,9 @@ ROOT = Path(nestling.__file__).parent
 ROOMS = ("ingest", "models", "stores", "retrieve", "measure")
 # the modules that join the rooms: the flow with what it is made of, how a nest is opened, and tuning, which builds
 # nests to measure them
-JOINTS = {f"nestling.{name}" for name in ("nest", "adding", "indexing", "rebuilding", "opening", "tuning")}
+JOINTS = {
+    f"nestling.{name}" for name in ("nest", "adding", "asking", "indexing", "rebuilding", "opening", "tuning")
+}
 
 
 def imports() -> dict[str, set[str]]:
