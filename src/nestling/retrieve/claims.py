@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nestling.answers import Support
-from nestling.retrieve.analysis import Analysis
+from nestling.retrieve.analysis import Analysis, Forms
 from nestling.retrieve.negation import negated
 from nestling.retrieve.sources import Source
 from nestling.retrieve.statement import Statement, with_digits
 
 # The share of a sentence's weighted content words that must stand near each other in a passage. Measured by
 # benchmarks/verify.py.
-ENOUGH = 0.7
+ENOUGH = 0.8
 # Sentences of a passage that are read together.
 TOGETHER = 3
 # What a name counts, beside a word.
@@ -24,19 +25,42 @@ NAME = 2.0
 # Fewest content words of a half of a stitched sentence.
 LEAST_HALF = 2
 
+_DENIES = "one denies"
+_SEMICOLON = re.compile(r";\s+")
+
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A sentence of a source: its terms, those it denies, and those it does not."""
+    """A sentence of a source: its terms, and the words that each of its negations denies, in order."""
 
     source: int
     start: int
     end: int
     terms: frozenset[str]
-    denied: tuple[frozenset[str], ...]
+    denied: tuple[tuple[Forms, ...], ...]
     asserted: frozenset[str]
+
+    def has(self, said: Statement) -> frozenset[int]:
+        """Which of a statement's words stand in it."""
+        return frozenset(i for i, forms in enumerate(said.words) if not self.terms.isdisjoint(forms))
+
+    def asserts(self, said: Statement) -> frozenset[int]:
+        """Which of them it does not deny."""
+        return frozenset(i for i, forms in enumerate(said.words) if not self.asserted.isdisjoint(forms))
+
+    def denies(self, said: Statement) -> list[frozenset[int]]:
+        """For each of its negations, which of them it denies: the first word denied among them, or two others."""
+        groups = []
+        for group in self.denied:
+            hit = [
+                i for word in group for i, forms in enumerate(said.words) if not set(word).isdisjoint(forms)
+            ]
+            first = group and any(not set(group[0]).isdisjoint(said.words[i]) for i in hit)
+            if first or len(set(hit)) > 1:
+                groups.append(frozenset(hit))
+        return groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +120,25 @@ class Grounds:
         shares = covered @ weight / weight.sum()
         whole: dict[str, Place] = {}
         nearest = None
+        turned: list[tuple[int, int]] = []
+        # of equal shares the shortest first
         for window in np.argsort(-shares, kind="stable").tolist():
+            first, last = self._windows[window]
+            if any(first <= inner and end <= last for inner, end in turned):
+                continue  # what stands around a contradiction does not mend it
             place = self._place(said, window, covered[window], float(shares[window]), enough)
             nearest = nearest or place
             if shares[window] < enough:
                 break
-            if not place.reason:
+            if place.reason.startswith(_DENIES):
+                turned.append((first, last))
+            elif not place.reason:
                 whole.setdefault(place.support.id, place)
         if whole:
             return Found(tuple(whole.values()))
+        if nearest and nearest.share >= enough:
+            # one passage has all the words, and contradicts them
+            return Found(nearest=nearest)
         halves, at_border = self._halves(said, covered, weight, enough)
         return Found((), halves, at_border, nearest)
 
@@ -132,7 +166,7 @@ class Grounds:
         if share < enough:
             return Place(support, share, f"not there: {', '.join(missing)}")
         if turned := _turned(said, units):
-            return Place(support, share, f"one denies {turned!r}, the other does not")
+            return Place(support, share, f"{_DENIES} {turned!r}, the other does not")
         return Place(support, share)
 
     def _halves(
@@ -170,7 +204,7 @@ class Grounds:
 
 def _units(number: int, source: Source, analysis: Analysis) -> list[_Unit]:
     units = []
-    for start, end in analysis.sentences(source.text):
+    for start, end in _clauses(source.text, analysis):
         text = with_digits(source.text[start:end])
         spans = negated(text)
         asserted, last = [], 0
@@ -178,11 +212,21 @@ def _units(number: int, source: Source, analysis: Analysis) -> list[_Unit]:
             asserted.append(text[last:first])
             last = max(last, stop)
         asserted.append(text[last:])
-        denied = tuple(analysis.terms(text[first:stop]) for first, stop in spans)
+        denied = tuple(tuple(analysis.content(text[first:stop])) for first, stop in spans)
         units.append(
             _Unit(number, start, end, analysis.terms(text), denied, analysis.terms(" ".join(asserted)))
         )
     return units
+
+
+def _clauses(text: str, analysis: Analysis) -> Iterator[tuple[int, int]]:
+    """Sentences, cut at semicolons: what is denied on one side is not denied on the other."""
+    for first, last in analysis.sentences(text):
+        start = first
+        for found in _SEMICOLON.finditer(text, first, last):
+            yield start, found.start()
+            start = found.end()
+        yield start, last
 
 
 def _weights(unit_has: Flags, said: Statement) -> NDArray[np.float64]:
@@ -195,24 +239,20 @@ def _weights(unit_has: Flags, said: Statement) -> NDArray[np.float64]:
 
 def _turned(said: Statement, units: Sequence[_Unit]) -> str:
     """A word that one side denies and the other asserts, or ""."""
-    asserted = frozenset().union(*(unit.asserted for unit in units))
-    theirs = [
-        frozenset(i for i, forms in enumerate(said.words) if not group.isdisjoint(forms))
-        for unit in units
-        for group in unit.denied
-    ]
-    only_denied = frozenset(i for i, forms in enumerate(said.words) if asserted.isdisjoint(forms))
     ours = frozenset[int]().union(*said.denied)
-    for group in theirs:
-        denied = group & only_denied
-        if denied and denied.isdisjoint(ours):
-            return said.words[min(denied)][0]
-    all_theirs = frozenset[int]().union(*theirs)
-    present = frozenset(
-        i for i, forms in enumerate(said.words) if any(not unit.terms.isdisjoint(forms) for unit in units)
-    )
+    present = frozenset[int]().union(*(unit.has(said) for unit in units))
+    asserted = frozenset[int]().union(*(unit.asserts(said) for unit in units))
+    theirs = frozenset[int]()
+    for unit in units:
+        others = frozenset[int]().union(*(other.has(said) for other in units if other is not unit))
+        for group in unit.denies(said):
+            theirs |= group
+            # a word that is asserted elsewhere counts as denied where the statement needs the denying sentence
+            denied = group if unit.has(said) - group - others else group - asserted
+            if denied and group.isdisjoint(ours):
+                return said.words[min(denied)][0]
     for group in said.denied:
         held = group & present
-        if held and held.isdisjoint(all_theirs):
+        if held and held.isdisjoint(theirs):
             return said.words[min(held)][0]
     return ""

@@ -34,10 +34,12 @@ def negators(text: str) -> list[tuple[str, int, int]]:
 
 def negated(text: str) -> list[tuple[int, int]]:
     """For each negating word, the span after it that it denies."""
+    found = negators(text)
+    starts = [start for _, start, _ in found[1:]] + [len(text)]
     spans = []
-    for _, _, end in negators(text):
+    for (_, _, end), following in zip(found, starts, strict=False):
         stop = _STOP.search(text, end)
-        last = min(len(text), end + _REACH, stop.start() if stop else len(text))
+        last = min(len(text), end + _REACH, following, stop.start() if stop else len(text))
         # a word that is cut belongs to it
         while last < len(text) and text[last - 1].isalnum() and text[last].isalnum():
             last += 1

@@ -23,6 +23,15 @@ _NUMBERS: Final = {
     for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
 _NUMBER_WORD: Final = re.compile(rf"\b(?:{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
+# What speaks of a passage, or leads in to what it says, and is not said by it.
+_REPORTING: Final = re.compile(
+    r"\b(?:according to|in other words|for (?:example|instance)|as a rule|(?:this|that|which) means(?: that)?|note that|"
+    r"(?:the |this |these |its )?(?:passages?|documents?|texts?|sources?|sections?|pages?|context)"
+    r" (?:also )?(?:says?|states?|mentions?|notes?|explains?|describes?|adds?|shows?|tells?)(?: that)?"
+    # modal verbs, by which the same is asked for and allowed in many ways
+    r"|may|might|must|shall|should|would|could|ought to|ha(?:s|ve) to|needs? to)\b",
+    re.IGNORECASE,
+)
 _TOKEN: Final = regex.compile(r"\w+(?:[-.,'’]\w+)*")
 _YEAR: Final = re.compile(r"[12]\d{3}")
 _NAME: Final = regex.compile(r"\p{Lu}.*")
@@ -55,7 +64,8 @@ class Statement:
 
 def statement(text: str, analysis: Analysis) -> Statement:
     """Read a sentence."""
-    text = with_digits(text)
+    # at the same length, for what follows
+    text = _REPORTING.sub(lambda found: " " * len(found[0]), with_digits(text))
     words = tuple(analysis.content(text))
     spans = _places(text, words, analysis)
     required = set()

@@ -144,13 +144,13 @@ class _Bench:
 
     def judge(self, claim: Claim, attributed: bool) -> Claim:
         """The claim with its verdict; ``attributed``: it cites something, sound or not."""
-        held = hold(claim.text, self._stretches)
+        held = hold(claim.text, self._stretches, truncated=claim.kind == "quote")
         if held.whole:
             return _held(claim, attributed, held.whole, 1.0)
         if claim.kind == "quote":
             if held.parts:
                 parts = tuple(dict.fromkeys(each for part in held.parts for each in part))
-                reason = "its parts do not stand together"
+                reason = held.reason
                 return replace(claim, verdict="stitched", support=parts, share=held.share, reason=reason)
             return replace(claim, verdict="fabricated", share=held.share, reason=held.reason)
         return self._sentence(claim, attributed)
