@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from nestling.answers import Answer, Citation, Claim, Support, Verification
     from nestling.errors import (
         DocumentError,
         EmbedderMismatchError,
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
     from nestling.measure.search import TuneProgress
     from nestling.measure.tuned import Standing, Tuned
     from nestling.models.builtin import MiniLM
+    from nestling.models.chat import ChatEndpoint
     from nestling.models.embedder import Embedder
     from nestling.models.endpoint import Endpoint
+    from nestling.models.language_model import Generated, LanguageModel
     from nestling.models.onnx_directory import OnnxDirectory
     from nestling.models.static import Static
     from nestling.nest import Nest
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from nestling.types import Child, Context, Document, Evidence, Failure, Parent, Passage, Piece
 
 _HOMES = {
+    "answers": "Answer Citation Claim Support Verification",
     "errors": (
         "DocumentError EmbedderMismatchError FilterError FullError InputError LockedError MissingExtraError"
         " ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError SettingError StoreError"
@@ -70,8 +74,10 @@ _HOMES = {
     "measure.search": "TuneProgress",
     "measure.tuned": "Standing Tuned",
     "models.builtin": "MiniLM",
+    "models.chat": "ChatEndpoint",
     "models.embedder": "Embedder",
     "models.endpoint": "Endpoint",
+    "models.language_model": "Generated LanguageModel",
     "models.onnx_directory": "OnnxDirectory",
     "models.static": "Static",
     "nest": "Nest",
@@ -85,7 +91,11 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "Answer",
+    "ChatEndpoint",
     "Child",
+    "Citation",
+    "Claim",
     "Comparison",
     "Context",
     "Document",
@@ -101,10 +111,12 @@ __all__ = [
     "Failure",
     "FilterError",
     "FullError",
+    "Generated",
     "GoldSpan",
     "Golden",
     "GoldenQuestion",
     "InputError",
+    "LanguageModel",
     "LockedError",
     "MiniLM",
     "MissingExtraError",
@@ -129,9 +141,11 @@ __all__ = [
     "Standing",
     "Static",
     "StoreError",
+    "Support",
     "Tree",
     "TuneProgress",
     "Tuned",
+    "Verification",
     "Vote",
     "compare",
     "html_report",

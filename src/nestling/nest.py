@@ -261,8 +261,9 @@ class Nest:
                 sentences of the context, as they stand.
             stream: Called with each piece of the text as it comes. What it raises ends the answer.
             where: A metadata filter (`nestling.where`).
-            min_similarity: As in `search`; where no passage reaches it, there is no answer.
-            min_coverage: Likewise.
+            min_similarity: As in `search`; where no passage passes, there is no answer. Without a gate there is
+                none where nothing that was found has to do with the question (docs/asking.md); -1 opens it.
+            min_coverage: As in `search`.
             count: As in `context`.
 
         Raises:

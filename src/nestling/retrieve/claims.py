@@ -232,7 +232,7 @@ def _clauses(text: str, analysis: Analysis) -> Iterator[tuple[int, int]]:
 def _weights(unit_has: Flags, said: Statement) -> NDArray[np.float64]:
     """Rare words of these passages weigh more, as in BM25; names double."""
     count, holding = len(unit_has), unit_has.sum(0)
-    weight = np.log(1 + (count - holding + 0.5) / (holding + 0.5))
+    weight: NDArray[np.float64] = np.log(1 + (count - holding + 0.5) / (holding + 0.5))
     weight[sorted(said.names)] *= NAME
     return weight
 

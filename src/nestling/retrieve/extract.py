@@ -12,7 +12,7 @@ from nestling.retrieve.analysis import Analysis, Forms
 from nestling.retrieve.cite import marker, quoted
 from nestling.retrieve.citations import marks
 from nestling.types import Context, Passage
-from nestling.view import Scores, Vectors
+from nestling.view import Vectors
 
 # Sentences of an answer, at most.
 MOST = 3
@@ -107,8 +107,7 @@ def extract(
         return ""
     worth = np.array([each.share + context.passages[each.passage].score / 2 for each in found])
     if vector is not None:
-        similarity: Scores = embed([each.text for each in found]) @ vector
-        worth = worth + np.maximum(similarity, 0)
+        worth = worth + np.maximum(embed([each.text for each in found]) @ vector, 0).astype(np.float64)
     order = np.argsort(-worth, kind="stable").tolist()
     chosen = list({found[i].text: i for i in reversed(order) if worth[i] >= WORTH * worth[order[0]]}.values())
     chosen = sorted(chosen, key=order.index)[:MOST]

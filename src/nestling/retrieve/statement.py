@@ -9,7 +9,7 @@ from typing import Final
 import regex
 
 from nestling.retrieve.analysis import Analysis, Forms
-from nestling.retrieve.negation import negated
+from nestling.retrieve.negation import negated, negators
 
 _NUMBERS: Final = {
     word: str(number)
@@ -66,7 +66,10 @@ def statement(text: str, analysis: Analysis) -> Statement:
     """Read a sentence."""
     # at the same length, for what follows
     text = _REPORTING.sub(lambda found: " " * len(found[0]), with_digits(text))
-    words = tuple(analysis.content(text))
+    asserted = list(text)
+    for _, start, end in negators(text):
+        asserted[start:end] = " " * (end - start)
+    words = tuple(analysis.content("".join(asserted)))
     spans = _places(text, words, analysis)
     required = set()
     for i, forms in enumerate(words):
