@@ -18,7 +18,7 @@ from nestling.asking import analysis_of
 from nestling.retrieve import claims
 from nestling.retrieve.verify import Named, verify
 
-THRESHOLDS = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)
+THRESHOLDS = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 VERDICTS = ("supported", "misattributed", "stitched", "fabricated", "uncited")
 
 

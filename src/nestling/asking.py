@@ -69,7 +69,9 @@ class Asking:
             asked = self.question(question, view)
             found = find(view, asked, self.where, 0, self.scoring)
             embedder = self.embedders.of(view.edition)
-            refused = _refused(view, found, embedder) if gate.open else None
+            refused = None if asked.terms else "the question has no words"
+            if gate.open:
+                refused = refused or _refused(view, found, embedder)
             packed = (
                 Context("", 0, budget, (), (), refused)
                 if refused

@@ -14,7 +14,7 @@ Span = tuple[int, int]
 # a marker exactly as we write it, but for white space and case
 _EXACT = re.compile(r"\[\s*cite\s*:(?P<ids>[^\[\]]*)\]", re.IGNORECASE)
 # what models write instead of one
-_NEARLY = re.compile(r"\(\s*cite\s*:[^()\n]*\)|\bcite:\s*[^\s\])]+", re.IGNORECASE)
+_NEARLY = re.compile(r"\(\s*cite\s*:[^()\n]*\)|\[\s*cite\s+[^\[\]\n]+\]|\bcite:[^\s\])]+", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*[,;|]\s*(?:cite\s*:)?\s*", re.IGNORECASE)
 # a marker that was left open ends with its word
 _OPEN = re.compile(r"\S*")
@@ -28,7 +28,7 @@ _QUOTES = (
     re.compile(r"(?<!\w)[‘'](?=\S)[^‘'\n]*(?:(?<=\w)['’](?=\w)[^‘'’\n]*)*(?<=[^\s])['’](?!\w)"),
 )
 _PARAGRAPH = re.compile(r"\n\s*\n")
-_BLOCKQUOTE = re.compile(r"^[ \t]*>[^\n]*(?:\n[ \t]*>[^\n]*)*", re.MULTILINE)
+_BLOCKQUOTE = re.compile(r"^([ \t]*>[ \t]*)[^\n]*(?:\n[ \t]*>[^\n]*)*", re.MULTILINE)
 # Words from which on what stands in quotation marks is a quote, and no term or title.
 QUOTE_WORDS = 4
 _WORDS = re.compile(r"\w+")
@@ -36,8 +36,9 @@ _WORDS = re.compile(r"\w+")
 PART_WORDS = 4
 # what may stand between a sentence and the markers that belong to it
 _CLOSERS = " \t\r\n.,;:!?。！？)\"'”’»*_"
+_TAIL = re.compile(r"\s+(?:[.,;:!?。！？]\s*)?\Z")
 # what a line begins with that says nothing
-_BULLET = re.compile(r"(?:[-*+•>#|]+|\(?\d{1,3}[.)])\s+")
+_BULLET = re.compile(r"(?:[-*+•>|]+|\(?\d{1,3}[.)])\s+")
 
 
 class Mark(NamedTuple):
@@ -154,8 +155,9 @@ def _is_part(text: str, start: int, end: int) -> bool:
 def _trimmed(text: str, start: int, end: int) -> Span:
     while start < end and (text[start].isspace() or text[start] in ",;:.!?)"):
         start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
+    # a full stop that stands alone is left of a marker before it
+    if (tail := _TAIL.search(text, start, end)) is not None:
+        end = tail.start()
     bullet = _BULLET.match(text, start, end)
     return (bullet.end() if bullet and bullet.end() < end else start), end
 
@@ -190,8 +192,9 @@ def _quotes(text: str) -> list[tuple[Span, Span]]:
         start = end
     for match in _BLOCKQUOTE.finditer(text):
         taken = any(first < match.end() and match.start() < last for (first, last), _ in found)
-        if not taken and _is_long(text, match.span()):
-            found.append((match.span(), match.span()))
+        inner = (match.end(1), match.end())
+        if not taken and _is_long(text, inner):
+            found.append((inner, inner))
     return sorted(found)
 
 

@@ -17,13 +17,13 @@ from nestling.retrieve.statement import Statement, with_digits
 
 # The share of a sentence's weighted content words that must stand near each other in a passage. Measured by
 # benchmarks/verify.py.
-ENOUGH = 0.8
+ENOUGH = 0.85
 # Sentences of a passage that are read together.
 TOGETHER = 3
 # What a name counts, beside a word.
 NAME = 2.0
 # Fewest content words of a half of a stitched sentence.
-LEAST_HALF = 2
+LEAST_HALF = 3
 
 _DENIES = "one denies"
 _SEMICOLON = re.compile(r";\s+")
