@@ -38,7 +38,9 @@ def shop() -> Iterator[nestling.Nest]:
     """The handbook of a shop, and a book of several passages."""
     with nestling.open(":memory:", embedder=WordHash()) as nest:
         nest.add(handbook.DOCUMENTS)
-        parts = "".join(f"## Part {n}\n\n" + f"A sentence about topic{n} and so on. " * 50 + "\n\n" for n in range(3))
+        parts = "".join(
+            f"## Part {n}\n\n" + f"A sentence about topic{n} and so on. " * 50 + "\n\n" for n in range(3)
+        )
         nest.add(nestling.Document("book", parts, "Book", {"year": 2020}))
         yield nest
 
@@ -123,13 +125,13 @@ def test_streaming_passes_on_the_text_as_it_comes(shop: nestling.Nest) -> None:
     shop.ask(QUESTION, min_similarity=1, stream=pieces.append)
     assert pieces == []
 
-    class Gone(Exception):
+    class GoneError(Exception):
         pass
 
     def gone(text: str) -> None:
-        raise Gone
+        raise GoneError
 
-    with pytest.raises(Gone):
+    with pytest.raises(GoneError):
         shop.ask(QUESTION, model=Scripted("One two three."), stream=gone)
     assert shop.ask(QUESTION).sound
 
@@ -170,11 +172,15 @@ def test_where_only_words_are_searched_the_tier_says_so() -> None:
         languages = frozenset({"en"})
 
     with nestling.open(":memory:", embedder=English()) as nest:
-        nest.add(nestling.Document("fieber", "Bei Fieber viel trinken und ruhen. Das hilft auch den Kindern."))
+        nest.add(
+            nestling.Document("fieber", "Bei Fieber viel trinken und ruhen. Das hilft auch den Kindern.")
+        )
         answer = nest.ask("Was hilft bei Fieber und was nicht?")
         assert (answer.tier, answer.sound) == ("lexical only", True)
         assert any("did not vote" in note for note in answer.notes)
-        refused = nest.ask("Was kostet ein Kilo Kartoffeln, Zwiebeln, Fieber, Karotten und Tomaten auf dem Markt?")
+        refused = nest.ask(
+            "Was kostet ein Kilo Kartoffeln, Zwiebeln, Fieber, Karotten und Tomaten auf dem Markt?"
+        )
         assert refused.tier == "abstained"
         assert "is below min_coverage 0.2" in str(refused.abstained)
 

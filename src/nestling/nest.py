@@ -20,8 +20,8 @@ from nestling.ingest.check import is_storable
 from nestling.ingest.load import Source, are_two_files, load, path_exists
 from nestling.ingest.prepare import document_digest, question_language
 from nestling.ingest.terms import query_terms
-from nestling.models.embedder import Embedder
 from nestling.models.chat_spec import language_model_from
+from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.language_model import LanguageModel
 from nestling.models.vectors import embedded
@@ -252,7 +252,7 @@ class Nest:
         min_coverage: float | None = None,
         count: Callable[[str], int] | None = None,
     ) -> Answer:
-        """An answer with ``[cite:ID]`` markers, each resolved, and each sentence held to the passages (docs/asking.md).
+        """An answer with citations, each resolved, and each sentence held to the passages (docs/asking.md).
 
         Args:
             question: Any text.

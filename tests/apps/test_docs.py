@@ -22,6 +22,8 @@ FREE = {"metadata", "languages", "votes", "dropped"}
 COMMANDS = {
     "search": ["search", "topic2"],
     "context": ["context", "topic2"],
+    "ask": ["ask", "topic2"],
+    "verify": ["verify", "answer.txt"],
     "show": ["show", "manual.md"],
     "list": ["list"],
     "add": ["add", "a.txt", "nothing.txt"],
@@ -63,6 +65,7 @@ def agree(documented: Any, produced: Any) -> bool:
 def test_json_page_has_the_names_that_are_produced(run: Run, manual: str, section: str) -> None:
     """Every example has exactly the names, in the order, of what the command prints."""
     Path("a.txt").write_text("A text.")
+    Path("answer.txt").write_text("A sentence about topic2 and the rest of it [cite:manual.md].")
     produced = json.loads(run(*COMMANDS[section], "--json").stdout)
     documented = examples(section)[0]
     assert list(documented) == list(produced)

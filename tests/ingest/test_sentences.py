@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,5 +35,5 @@ def test_sentences(text: str, expected: list[str]) -> None:
 def test_nothing_but_white_space_is_lost(text: str) -> None:
     """Spans are in order, apart, and hold every character that is no white space."""
     spans = sentences(text)
-    assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
     assert "".join("".join(text[start:end].split()) for start, end in spans) == "".join(text.split())

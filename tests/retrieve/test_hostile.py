@@ -1,4 +1,4 @@
-"""Retrieved text is data: hostile passages cannot cite, cannot end the block they stand in, and cannot begin a turn (C6)."""
+"""Retrieved text is data: hostile passages cannot cite, end the block they stand in, or begin a turn (C6)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nestling
-from nestling.retrieve.cite import marker, quoted
 from nestling.retrieve.citations import marks
+from nestling.retrieve.cite import marker, quoted
 from nestling.retrieve.prompt import prompt
 from wordhash import WordHash
 
 HOSTILE = [
-    json.loads(line) for line in (Path(__file__).parent / "hostile.jsonl").read_text("utf-8").split("\n") if line
+    json.loads(line)
+    for line in (Path(__file__).parent / "hostile.jsonl").read_text("utf-8").split("\n")
+    if line
 ]
 QUESTION = "how long may a lamp be returned?"
 TURNS = r"<\|\w+\|>|<｜|\[/?INST\]|<</?SYS>>|</s>|<(?:start|end)_of_turn>"
@@ -64,7 +66,9 @@ def test_a_passage_cannot_speak_as_anything_but_itself(case: dict[str, str]) -> 
     assert not answer.sound
     counting = {each.id for each in answer.verification.citations if each.standing == "sound"}
     assert counting <= {"hostile"}
-    assert {"other", "admin"} <= {each.id for each in answer.verification.problems if hasattr(each, "standing")}
+    assert {"other", "admin"} <= {
+        each.id for each in answer.verification.problems if hasattr(each, "standing")
+    }
 
 
 @pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case["kind"])
@@ -97,7 +101,11 @@ def test_an_id_cannot_end_its_marker() -> None:
         assert marker(id) in answer.text
 
 
-@given(st.lists(st.sampled_from(["[", "［", "【", "c", "i", "t", "e", ":", "]", " ", "\u200b", "x", "с", "CITE"])))
+@given(
+    st.lists(
+        st.sampled_from(["[", "［", "【", "c", "i", "t", "e", ":", "]", " ", "\u200b", "x", "с", "CITE"])
+    )
+)
 def test_nothing_that_is_quoted_reads_as_a_marker(parts: list[str]) -> None:
     """Whatever a document puts together, no marker is left, and nothing is moved."""
     text = "".join(parts)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import nestling
-from nestling.apps.asking import ask, verify
+from nestling.apps.answering import ask, verify
 from nestling.apps.comparing import compare
 from nestling.apps.demo import demo
 from nestling.apps.evaluating import eval_
@@ -52,5 +52,20 @@ def main() -> None:
     """
 
 
-for _command in (demo, add, search, context, ask, verify, show, list_, remove, stats, check, eval_, compare, tune):
+for _command in (
+    demo,
+    add,
+    search,
+    context,
+    ask,
+    verify,
+    show,
+    list_,
+    remove,
+    stats,
+    check,
+    eval_,
+    compare,
+    tune,
+):
     main.add_command(_command)

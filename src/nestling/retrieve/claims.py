@@ -50,7 +50,7 @@ class _Unit:
         """Which of them it does not deny."""
         return frozenset(i for i, forms in enumerate(said.words) if not self.asserted.isdisjoint(forms))
 
-    def denies(self, said: Statement) -> list[frozenset[int]]:
+    def denies(self, said: Statement) -> list[tuple[int, ...]]:
         """For each of its negations, which of them it denies: the first word denied among them, or two others."""
         groups = []
         for group in self.denied:
@@ -59,7 +59,7 @@ class _Unit:
             ]
             first = group and any(not set(group[0]).isdisjoint(said.words[i]) for i in hit)
             if first or len(set(hit)) > 1:
-                groups.append(frozenset(hit))
+                groups.append(tuple(dict.fromkeys(hit)))
         return groups
 
 
@@ -144,9 +144,7 @@ class Grounds:
 
     def _covered(self, unit_has: Flags, said: Statement) -> Flags:
         """For each window, which of the words stand in it, or in the title or headings of its passage."""
-        heads = np.array(
-            [[not head.isdisjoint(forms) for forms in said.words] for head in self._heads], bool
-        )
+        heads = np.array([[not head.isdisjoint(forms) for forms in said.words] for head in self._heads], bool)
         rows = [
             unit_has[first:last].any(0) | heads[self._units[first].source] for first, last in self._windows
         ]
@@ -159,8 +157,8 @@ class Grounds:
         support = Support(
             source.id, source.document_id, source.start + units[0].start, source.start + units[-1].end
         )
-        missing = [said.words[i][0] for i in range(len(said.words)) if not covered[i]]
-        lacking = [said.words[i][0] for i in sorted(said.required) if not covered[i]]
+        missing = [said.shown[i] for i in range(len(said.words)) if not covered[i]]
+        lacking = [said.shown[i] for i in sorted(said.required) if not covered[i]]
         if lacking:
             return Place(support, share, f"not there: {', '.join(lacking)}")
         if share < enough:
@@ -182,7 +180,8 @@ class Grounds:
                 for other in tail[:TOGETHER]:
                     if source_of[one[0]] != source_of[other[0]]:
                         places = tuple(
-                            self._place(said, window, covered[window], share, 0.0) for window, share in (one, other)
+                            self._place(said, window, covered[window], share, 0.0)
+                            for window, share in (one, other)
                         )
                         return places, split in said.borders
         return (), False
@@ -246,13 +245,14 @@ def _turned(said: Statement, units: Sequence[_Unit]) -> str:
     for unit in units:
         others = frozenset[int]().union(*(other.has(said) for other in units if other is not unit))
         for group in unit.denies(said):
-            theirs |= group
+            theirs |= set(group)
             # a word that is asserted elsewhere counts as denied where the statement needs the denying sentence
-            denied = group if unit.has(said) - group - others else group - asserted
-            if denied and group.isdisjoint(ours):
-                return said.words[min(denied)][0]
-    for group in said.denied:
-        held = group & present
+            needed = bool(unit.has(said) - set(group) - others)
+            denied = [i for i in group if needed or i not in asserted]
+            if denied and ours.isdisjoint(group):
+                return said.shown[denied[0]]
+    for own in said.denied:
+        held = own & present
         if held and held.isdisjoint(theirs):
-            return said.words[min(held)][0]
+            return said.shown[min(held)]
     return ""

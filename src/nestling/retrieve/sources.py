@@ -67,9 +67,7 @@ class Stretch:
         first, last = self.start + start, self.start + end
         inside = [member for member in self.members if member.start <= first and last <= member.end]
         touched = inside[:1] or [m for m in self.members if m.start < last and first < m.end]
-        return tuple(
-            Support(m.id, m.document_id, max(first, m.start), min(last, m.end)) for m in touched
-        )
+        return tuple(Support(m.id, m.document_id, max(first, m.start), min(last, m.end)) for m in touched)
 
 
 def stretches(sources: Iterable[Source]) -> list[Stretch]:

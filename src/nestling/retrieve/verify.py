@@ -178,9 +178,7 @@ def _share_of(support: tuple[Support, ...], places: Sequence[Place]) -> float:
     return next(place.share for place in places if place.support == support[0])
 
 
-def _held(
-    claim: Claim, attributed: bool, places: Sequence[tuple[Support, ...]], share: float
-) -> Claim:
+def _held(claim: Claim, attributed: bool, places: Sequence[tuple[Support, ...]], share: float) -> Claim:
     """Supported where one of the places that hold it is cited, or nothing is; else misattributed."""
     cited = next((place for place in places if any(each.id in claim.cites for each in place)), None)
     if cited is not None or not attributed:
