@@ -57,8 +57,8 @@ def passages() -> list[Source]:
     return found
 
 
-def cases(count: int, seed: int = 0) -> Iterator[Case]:
-    """About ``count`` cases of every kind."""
+def cases(count: int, seed: int = 0, others: int = AROUND) -> Iterator[Case]:
+    """About ``count`` cases of every kind, with so many other passages around the two that are made of."""
     chance = random.Random(seed)
     every = passages()
     usable = [(source, text) for source in every for text in _plain_sentences(source)]
@@ -66,7 +66,7 @@ def cases(count: int, seed: int = 0) -> Iterator[Case]:
         (source, said), (other, said_there) = chance.sample(usable, 2)
         if source.document_id == other.document_id:
             continue
-        rest = chance.sample([each for each in every if each.id not in (source.id, other.id)], AROUND)
+        rest = chance.sample([each for each in every if each.id not in (source.id, other.id)], others)
         rest = [each for each in rest if said not in each.text]
         around = (source, other, *rest)
         yield from _quotes(chance, said, said_there, source, other, around)

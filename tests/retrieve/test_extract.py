@@ -33,7 +33,8 @@ def lamps() -> str:
     """A document with all that is no sentence."""
     return (
         "# How long may a lamp be returned?\n\n```\nreturn lamp.returned()\n```\n\n"
-        "- A lamp may be returned\n  within 30 days (in 2037) of the purchase.\n- Bulbs are sold apart from lamps.\n\n"
+        "- A lamp may be returned\n  within 30 days (in 2037) of the purchase.\n"
+        "- Bulbs are sold apart from lamps.\n\n"
         "A lamp may be returned [cite:admin]. The shop is open.\n\nReturned?\n"
     )
 

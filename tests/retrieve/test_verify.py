@@ -161,6 +161,12 @@ def test_a_sentence_may_rest_on_two_passages_where_it_cites_both() -> None:
     said = "You have 30 days to return a lamp, and orders above 50 euros are shipped free of charge"
     assert only(f"{said} [cite:returns] [cite:shipping].").verdict == "supported"
     assert only(f"{said} [cite:returns].").verdict == "stitched"
+    for turned in (
+        said.replace("You have", "You do not have"),
+        said.replace("50", "70"),
+        said.replace("30", "40"),
+    ):
+        assert only(f"{turned} [cite:returns] [cite:shipping].").verdict == "fabricated"
     run = "The workshop moved to Oslo in lukewarm water washed by hand"
     assert only(f"{run} [cite:company] [cite:cleaning].").verdict == "stitched"
 
@@ -205,7 +211,7 @@ def test_what_stands_around_a_quote_is_judged_too() -> None:
 
 def test_offsets_are_those_of_the_text() -> None:
     """Claims and citations can be marked in the text as it was given."""
-    text = "Intro:\n\n- Solvents make the lacquer dull [cite:cleaning].\n- It says “dry cloth or wet one” [cite:nope]."
+    text = "So:\n\n- Solvents make the lacquer dull [cite:cleaning].\n- It says “dry cloth or wet one” [cite:nope]."
     found = held(text)
     assert [text[each.start : each.end] for each in found.citations] == ["[cite:cleaning]", "[cite:nope]"]
     assert [text[each.start : each.end] for each in found.claims] == [
@@ -234,23 +240,25 @@ def test_ids_with_commas() -> None:
 def test_planted_claims() -> None:
     """On real text: what share of each kind gets its verdict (docs/asking.md has the measured figures)."""
     rights: dict[str, list[bool]] = {}
-    for case in cases(25, seed=3):
+    for case in cases(12, seed=3, others=2):
         rights.setdefault(case.kind, []).append(_verdict(case) == case.verdict)
     share = {kind: sum(right) / len(right) for kind, right in rights.items()}
+    # a dozen of each kind: one or two may be missed
     least = {
-        "quote": 0.95,
-        "quote with ellipsis": 0.9,
-        "quote of another": 0.95,
-        "quote of two": 0.9,
-        "quote, negated": 0.9,
-        "quote, two words changed": 1.0,
+        "quote": 0.9,
+        "quote with ellipsis": 0.8,
+        "quote of another": 0.9,
+        "quote of two": 0.8,
+        "quote, negated": 0.8,
+        "quote, two words changed": 0.9,
         "sentence": 1.0,
-        "paraphrase": 0.85,
-        "paraphrase of another": 0.85,
-        "halves of two": 0.7,
-        "paraphrase, negated": 0.7,
-        "invented": 0.95,
+        "paraphrase": 0.8,
+        "paraphrase of another": 0.8,
+        "halves of two": 0.6,
+        "paraphrase, negated": 0.6,
+        "invented": 0.9,
     }
+    assert share.keys() >= least.keys()
     assert {kind: share[kind] for kind in least if share[kind] < least[kind]} == {}
 
 

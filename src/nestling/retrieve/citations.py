@@ -95,9 +95,8 @@ def marks(text: str) -> list[Mark]:
     taken_by = bytearray(len(text))
     for mark in found:
         taken_by[mark.start : mark.end] = b"x" * (mark.end - mark.start)
-    for loose in _NEARLY.finditer(text):
-        if not any(taken_by[loose.start() : loose.end()]):
-            found.append(Mark(loose.start(), loose.end(), ()))
+    loose = (match.span() for match in _NEARLY.finditer(text))
+    found += [Mark(start, end, ()) for start, end in loose if not any(taken_by[start:end])]
     return sorted(found)
 
 

@@ -61,6 +61,21 @@ class Statement:
     denied: tuple[frozenset[int], ...]
     borders: frozenset[int]
 
+    def part(self, first: int, last: int) -> Statement:
+        """What it states with the words ``first`` to ``last`` alone."""
+
+        def inside(places: frozenset[int]) -> frozenset[int]:
+            return frozenset(i - first for i in places if first <= i < last)
+
+        return Statement(
+            self.words[first:last],
+            self.shown[first:last],
+            inside(self.names),
+            inside(self.required),
+            tuple(inside(group) for group in self.denied),
+            inside(self.borders),
+        )
+
 
 def statement(text: str, analysis: Analysis) -> Statement:
     """Read a sentence."""
