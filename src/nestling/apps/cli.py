@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 import nestling
+from nestling.apps.answering import ask, verify
 from nestling.apps.comparing import compare
 from nestling.apps.demo import demo
 from nestling.apps.editions import editions, prune, rebuild, rollback, switch
@@ -56,6 +57,6 @@ def main() -> None:
 
 _KEEPING = (check, backup, export, import_)
 _EDITIONS = (rebuild, editions, switch, rollback, prune)
-_LOOKING = (search, context, show, list_, remove, stats)
+_LOOKING = (search, context, ask, verify, show, list_, remove, stats)
 for _command in (demo, add, sync, *_LOOKING, *_KEEPING, eval_, compare, tune, *_EDITIONS):
     main.add_command(_command)
