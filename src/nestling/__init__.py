@@ -21,6 +21,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from nestling.errors import (
+        AccessError,
+        BusyError,
         DocumentError,
         EmbedderMismatchError,
         FilterError,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
         NotANestError,
         NotFoundError,
         ReadOnlyError,
+        ServerError,
         SettingError,
         StoreError,
     )
@@ -60,8 +63,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "errors": (
-        "DocumentError EmbedderMismatchError FilterError FullError InputError LockedError MissingExtraError"
-        " ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError SettingError StoreError"
+        "AccessError BusyError DocumentError EmbedderMismatchError FilterError FullError InputError LockedError"
+        " MissingExtraError ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError"
+        " ServerError SettingError StoreError"
     ),
     "measure.compare": "Comparison compare",
     "measure.evaluation": "Evaluation",
@@ -87,6 +91,8 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "AccessError",
+    "BusyError",
     "Child",
     "Comparison",
     "Context",
@@ -128,6 +134,7 @@ __all__ = [
     "Report",
     "Results",
     "Scoring",
+    "ServerError",
     "SettingError",
     "Standing",
     "Static",

@@ -12,8 +12,10 @@ from nestling.apps.demo import demo
 from nestling.apps.editions import editions, prune, rebuild, rollback, switch
 from nestling.apps.evaluating import eval_
 from nestling.apps.exits import fail, interrupted, refuse, unread
+from nestling.apps.keeping import keys
 from nestling.apps.looking import check, list_, show, stats
 from nestling.apps.searching import context, search
+from nestling.apps.serve import serve
 from nestling.apps.syncing import sync
 from nestling.apps.terminal import finish, prepare
 from nestling.apps.tuning import tune
@@ -56,5 +58,6 @@ def main() -> None:
 for _command in (
     *(demo, add, sync, search, context, show, list_, remove, stats, check, eval_, compare, tune),
     *(rebuild, editions, switch, rollback, prune),
+    *(serve, keys),
 ):
     main.add_command(_command)

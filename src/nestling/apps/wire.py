@@ -92,6 +92,16 @@ def check(nest: str, damage: Sequence[str]) -> JSON:
     return {"nest": nest, "ok": not damage, "damage": list(damage)}
 
 
+def key(nest: str, name: str, key: str) -> JSON:
+    """A key of a served nest, the one time that it is shown."""
+    return {"nest": nest, "name": name, "key": key}
+
+
+def keys(nest: str, found: Sequence[Any]) -> JSON:
+    """The keys of a served nest, without the keys themselves."""
+    return {"nest": nest, "keys": plain(list(found))}
+
+
 def error(type: str, message: str, report: nestling.Report | None = None) -> JSON:
     """An error by the name of its class; with what had been done where adding was interrupted."""
     told: JSON = {"error": {"type": type, "message": message}}

@@ -1,0 +1,149 @@
+"""What requests hold. Numbers and filters are checked by the nest, so that its sentences tell what is wrong."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, WithJsonSchema
+
+# Characters of a question: ten thousand words, and far more than a model reads.
+LONGEST = 100_000
+# Passages of one answer, or lines of one page; there are further pages.
+MOST = 1000
+# Golden questions of one evaluation.
+MOST_QUESTIONS = 2000
+
+_LARGEST = 1.7e308
+
+
+def _whole(least: int, most: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "integer", "minimum": least, "maximum": most})
+
+
+def _or_null(**schema: Any) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [schema, {"type": "null"}]})
+
+
+Query = Annotated[Any, WithJsonSchema({"type": "string", "maxLength": LONGEST})]
+Text = Annotated[Any, WithJsonSchema({"type": "string"})]
+# what the schema says of it, which pydantic cannot refer to, takes its place in app.py
+Filter = Annotated[Any, WithJsonSchema({})]
+FILTER = {"anyOf": [{"$ref": "#/components/schemas/Where"}, {"type": "null"}], "default": None}
+Similarity = Annotated[Any, _or_null(type="number", minimum=-1, maximum=1)]
+Coverage = Annotated[Any, _or_null(type="number", minimum=0, maximum=1)]
+Shape = Annotated[Any, WithJsonSchema({"type": "string", "enum": ["pack", "parent", "window", "merge"]})]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Search(_Body):
+    """A question, and how many passages to answer it with."""
+
+    query: Query
+    k: Annotated[Any, _whole(0, MOST)] = 5
+    where: Filter = None
+    offset: Annotated[Any, _whole(0, 10**9)] = 0
+    min_similarity: Similarity = None
+    min_coverage: Coverage = None
+    explain: Annotated[Any, WithJsonSchema({"type": "boolean"})] = False
+
+
+class Pack(_Body):
+    """A question, and how many tokens of text to answer it with."""
+
+    query: Query
+    budget: Annotated[Any, _whole(1, 1_000_000)] = 2000
+    shape: Shape = "pack"
+    window: Annotated[Any, _whole(0, MOST)] = 1
+    where: Filter = None
+    min_similarity: Similarity = None
+    min_coverage: Coverage = None
+
+
+class Put(_Body):
+    """A document without its id, which is in the address."""
+
+    text: Text
+    title: Text = ""
+    metadata: Annotated[Any, WithJsonSchema({"type": "object"})] = {}
+    source: Annotated[Any, _or_null(type="string")] = None
+
+
+class Remove(_Body):
+    """Documents to be removed."""
+
+    ids: list[str]
+
+
+class Evaluate(_Body):
+    """Golden questions, as in the lines of golden.jsonl (docs/measuring.md), and how to ask them."""
+
+    questions: Annotated[list[dict[str, Any]], WithJsonSchema({"type": "array", "items": {"type": "object"}})]
+    name: str = ""
+    k: list[int] = [1, 3, 5, 10]
+    budgets: list[int] = [500, 1000, 2000, 4000]
+    where: Filter = None
+    min_similarity: Similarity = None
+    min_coverage: Coverage = None
+
+
+_ANY = {"$ref": "#/components/schemas/Where"}
+_FILTERS = {"type": "array", "items": _ANY, "minItems": 1}
+_SCALAR = {
+    "anyOf": [
+        {"type": ["string", "boolean", "null"]},
+        {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST},
+    ]
+}
+_BOUND = {
+    "anyOf": [{"type": "string"}, {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST}],
+}
+_SCALARS = {"type": "array", "items": _SCALAR}
+_OPERATORS = {
+    **dict.fromkeys(("$eq", "$ne", "$contains"), _SCALAR),
+    **dict.fromkeys(("$in", "$nin"), _SCALARS),
+    **dict.fromkeys(("$gt", "$gte", "$lt", "$lte"), _BOUND),
+    "$exists": {"type": "boolean"},
+}
+# what `nestling.where` takes
+WHERE = {
+    "title": "Where",
+    "description": "A metadata filter: fields with values or operators, and $and, $or, $not. See docs/http.md.",
+    "type": "object",
+    "properties": {
+        "$and": _FILTERS,
+        "$or": _FILTERS,
+        "$not": _ANY,
+    },
+    "patternProperties": {
+        "^[^$]|^$": {
+            "anyOf": [
+                *_SCALAR["anyOf"],
+                {
+                    "type": "object",
+                    "properties": _OPERATORS,
+                    "additionalProperties": False,
+                    "minProperties": 1,
+                },
+            ]
+        }
+    },
+    "additionalProperties": False,
+}
+
+# a line of an upload
+CARD = {
+    "title": "Card",
+    "description": "One document a line. Names that are not known here join the metadata.",
+    "type": "object",
+    "properties": {
+        "id": {"type": ["string", "integer"], "minLength": 1},
+        "text": {"type": "string"},
+        "title": {"type": "string"},
+        "metadata": {"type": "object"},
+        "source": {"type": ["string", "null"]},
+    },
+    "required": ["id", "text"],
+}
