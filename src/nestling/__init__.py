@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from nestling.answers import Answer, Citation, Claim, Support, Verification
     from nestling.errors import (
         AccessError,
         BusyError,
@@ -48,8 +49,10 @@ if TYPE_CHECKING:
     from nestling.measure.search import TuneProgress
     from nestling.measure.tuned import Standing, Tuned
     from nestling.models.builtin import MiniLM
+    from nestling.models.chat import ChatEndpoint
     from nestling.models.embedder import Embedder
     from nestling.models.endpoint import Endpoint
+    from nestling.models.language_model import Generated, LanguageModel
     from nestling.models.onnx_directory import OnnxDirectory
     from nestling.models.static import Static
     from nestling.nest import Nest
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
     from nestling.watching import watch
 
 _HOMES = {
+    "answers": "Answer Citation Claim Support Verification",
     "errors": (
         "AccessError BusyError DocumentError EmbedderMismatchError FilterError FullError InputError LockedError"
         " MissingExtraError ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError"
@@ -75,8 +79,10 @@ _HOMES = {
     "measure.search": "TuneProgress",
     "measure.tuned": "Standing Tuned",
     "models.builtin": "MiniLM",
+    "models.chat": "ChatEndpoint",
     "models.embedder": "Embedder",
     "models.endpoint": "Endpoint",
+    "models.language_model": "Generated LanguageModel",
     "models.onnx_directory": "OnnxDirectory",
     "models.static": "Static",
     "nest": "Nest",
@@ -92,8 +98,12 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "AccessError",
+    "Answer",
     "BusyError",
+    "ChatEndpoint",
     "Child",
+    "Citation",
+    "Claim",
     "Comparison",
     "Context",
     "Document",
@@ -109,10 +119,12 @@ __all__ = [
     "Failure",
     "FilterError",
     "FullError",
+    "Generated",
     "GoldSpan",
     "Golden",
     "GoldenQuestion",
     "InputError",
+    "LanguageModel",
     "LockedError",
     "MiniLM",
     "MissingExtraError",
@@ -139,9 +151,11 @@ __all__ = [
     "Standing",
     "Static",
     "StoreError",
+    "Support",
     "Tree",
     "TuneProgress",
     "Tuned",
+    "Verification",
     "Vote",
     "compare",
     "html_report",
