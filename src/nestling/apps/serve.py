@@ -6,6 +6,7 @@ import click
 
 import nestling
 from nestling.apps import options
+from nestling.apps.asking import MODEL_VARIABLE
 from nestling.apps.server.serving import GRACE, MAX_BODY, MAX_REQUESTS, MAX_SECONDS, MAX_UPLOAD, Serving
 from nestling.apps.terminal import complain
 
@@ -29,7 +30,12 @@ from nestling.apps.terminal import complain
     help="Processes that share the nest.",
 )
 @click.option("--create", is_flag=True, help="Make the nest if it does not exist.")
-@click.option("--model", metavar="SPEC", help="The language model that answers; else answers are extractive.")
+@click.option(
+    "--model",
+    metavar="SPEC",
+    envvar=MODEL_VARIABLE,
+    help=f"The language model that answers; else ${MODEL_VARIABLE}; else sentences of the passages.",
+)
 @click.option(
     "--max-body",
     type=click.FloatRange(min=0, min_open=True),
@@ -106,7 +112,7 @@ def serve(
         folder="",
         host=host,
         timeout=timeout,
-        model=model,
+        model=model or None,
         max_body=max_body,
         max_upload=max_upload,
         max_seconds=max_seconds,

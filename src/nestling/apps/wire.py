@@ -49,15 +49,19 @@ def context(query: str, packed: nestling.Context) -> JSON:
     return {"query": query, **plain(packed)}
 
 
-def answer(given: nestling.Answer) -> JSON:
-    """What `Nest.ask` answered; of its context the passages' ids, since each is cited with where it stands."""
+def answer(given: nestling.Answer, whole: bool = False) -> JSON:
+    """What `Nest.ask` answered.
+
+    Of its context the passages' ids, since each is cited with where it stands; with ``whole``, all of it.
+    """
     told: JSON = plain(given)
     shown = given.context
-    told["context"] = {
-        "tokens": shown.tokens,
-        "budget": shown.budget,
-        "passages": [passage.id for passage in shown.passages],
-    }
+    if not whole:
+        told["context"] = {
+            "tokens": shown.tokens,
+            "budget": shown.budget,
+            "passages": [passage.id for passage in shown.passages],
+        }
     return {**told, "verification": verification(given.verification)}
 
 

@@ -14,7 +14,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import nestling
-from nestling.apps.server import asking, documents, probes, questions, shapes
+from nestling.apps.server import answering, asking, documents, probes, questions, shapes
 from nestling.apps.server.admission import Admission
 from nestling.apps.server.failing import tell_errors
 from nestling.apps.server.guard import Guard
@@ -26,7 +26,10 @@ from nestling.apps.server.rates import Rates
 from nestling.apps.server.service import Service
 from nestling.apps.server.serving import Serving, open_nest
 
-BODIES = (questions.Search, questions.Pack, questions.Put, questions.Remove, questions.Evaluate)
+BODIES = (
+    *(questions.Search, questions.Pack, questions.Ask, questions.Verify, questions.Evaluate),
+    *(questions.Put, questions.Remove),
+)
 ABOUT = (
     "Parent-document retrieval: search small, answer big. Every answer is the JSON of the command line"
     ' (docs/json.md); every error is `{"error": {"type", "message"}}`.'
@@ -75,7 +78,7 @@ def make_app(serving: Serving) -> ASGIApp:
     failed: dict[int | str, dict[str, Any]] = {
         "default": {"model": shapes.Interrupted | shapes.Failed, "description": "Why it failed"}
     }
-    for router in (asking.router, documents.router, probes.router):
+    for router in (asking.router, answering.router, documents.router, probes.router):
         app.include_router(router, responses=failed)
     app.include_router(page_router())
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]

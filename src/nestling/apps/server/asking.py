@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -30,9 +30,8 @@ async def search(request: Request, caller: Reader) -> Response:
 
     def work() -> Response:
         asked = parsed(questions.Search, body)
-        _check_text("query", asked.query)
-        if not isinstance(asked.explain, bool):
-            raise nestling.SettingError(f"explain is {asked.explain!r:.80}; give true or false")
+        questions.check_length("query", asked.query)
+        explain = questions.check_flag("explain", asked.explain)
         if isinstance(asked.k, int) and asked.k > questions.MOST:
             raise nestling.SettingError(
                 f"k is {asked.k}; a server gives at most {questions.MOST} passages at once: ask for pages by offset"
@@ -45,7 +44,7 @@ async def search(request: Request, caller: Reader) -> Response:
             min_similarity=asked.min_similarity,
             min_coverage=asked.min_coverage,
         )
-        return json_response(wire.results(asked.query, found, asked.explain))
+        return json_response(wire.results(asked.query, found, explain))
 
     return await caller.service.lanes.read.run(work, body)
 
@@ -59,7 +58,7 @@ async def context(request: Request, caller: Reader) -> Response:
 
     def work() -> Response:
         asked = parsed(questions.Pack, body)
-        _check_text("query", asked.query)
+        questions.check_length("query", asked.query)
         packed = caller.nest.context(
             asked.query,
             asked.budget,
@@ -127,10 +126,3 @@ async def check(caller: Annotated[Caller, Depends(allowed("admin"))]) -> Respons
         return json_response(wire.check(caller.service.name, caller.nest.check()))
 
     return await caller.service.lanes.slow.run(work)
-
-
-def _check_text(name: str, value: Any) -> None:
-    if isinstance(value, str) and len(value) > questions.LONGEST:
-        raise nestling.SettingError(
-            f"the {name} has {len(value):,} characters; give at most {questions.LONGEST:,}"
-        )

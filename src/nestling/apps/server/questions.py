@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
+import nestling
+
 # Characters of a question: ten thousand words, and far more than a model reads.
 LONGEST = 100_000
 # Passages of one answer, or lines of one page; there are further pages.
@@ -62,6 +64,23 @@ class Pack(_Body):
     min_coverage: Coverage = None
 
 
+class Ask(_Body):
+    """A question to be answered; ``context``: whether all that it was answered from comes with the answer."""
+
+    question: Query
+    budget: Annotated[Any, _whole(1, 1_000_000)] = 2000
+    where: Filter = None
+    min_similarity: Similarity = None
+    min_coverage: Coverage = None
+    context: Annotated[Any, WithJsonSchema({"type": "boolean"})] = False
+
+
+class Verify(_Body):
+    """A text, whoever wrote it, to be held to the nest."""
+
+    text: Query
+
+
 class Put(_Body):
     """A document without its id, which is in the address."""
 
@@ -87,6 +106,29 @@ class Evaluate(_Body):
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
+
+
+def check_length(name: str, value: Any) -> None:
+    """Refuse a text that is longer than a server reads.
+
+    Raises:
+        SettingError: It is.
+    """
+    if isinstance(value, str) and len(value) > LONGEST:
+        raise nestling.SettingError(
+            f"the {name} has {len(value):,} characters; a server reads at most {LONGEST:,}: give less"
+        )
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """The value, which must be true or false.
+
+    Raises:
+        SettingError: It is neither.
+    """
+    if not isinstance(value, bool):
+        raise nestling.SettingError(f"{name} is {value!r:.80}; give true or false")
+    return value
 
 
 _ANY = {"$ref": "#/components/schemas/Where"}

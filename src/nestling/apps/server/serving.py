@@ -87,7 +87,8 @@ def open_nest(serving: Serving) -> nestling.Nest:
     """
     nest = nestling.open(serving.path, timeout=serving.timeout)
     try:
-        nest.search("ready", 1)
+        # as good as no passage is what this gate lets pass: no language model is asked, but its spec is read
+        nest.ask("ready", 1, model=serving.model, min_similarity=1, min_coverage=1)
     except BaseException:
         nest.close()
         raise

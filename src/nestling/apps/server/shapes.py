@@ -76,6 +76,15 @@ Packed = _model("Packed", "A context.", base=shape(nestling.Context), query=str)
 Shown = _model("Shown", "A document.", base=shape(nestling.Tree), id=str, start=int, end=int)
 Stored = _model("Stored", "What was stored.", base=shape(nestling.Report), nest=str)
 Removed = _model("Removed", "What was removed.", nest=str, removed=list[str], missing=list[str])
+Verified = _model("Verified", "What a text cites and claims.", base=shape(nestling.Verification), sound=bool)
+Basis = _model("Basis", "What was answered from.", tokens=int, budget=int, passages=list[str])
+Answered = _model(
+    "Answered",
+    "An answer.",
+    base=shape(nestling.Answer),
+    verification=Verified,
+    context=Union[Basis, shape(nestling.Context)],  # noqa: UP007
+)
 Evaluated = shape(nestling.Evaluation)
 Checked = _model("Checked", "What is damaged.", nest=str, ok=bool, damage=list[str])
 Counts = _model(
