@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         NotANestError,
         NotFoundError,
         ReadOnlyError,
+        ScopeError,
         ServerError,
         SettingError,
         StoreError,
@@ -69,7 +70,7 @@ _HOMES = {
     "errors": (
         "AccessError BusyError DocumentError EmbedderMismatchError FilterError FullError InputError LockedError"
         " MissingExtraError ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError"
-        " ServerError SettingError StoreError"
+        " ScopeError ServerError SettingError StoreError"
     ),
     "measure.compare": "Comparison compare",
     "measure.evaluation": "Evaluation",
@@ -145,6 +146,7 @@ __all__ = [
     "Renamed",
     "Report",
     "Results",
+    "ScopeError",
     "Scoring",
     "ServerError",
     "SettingError",
