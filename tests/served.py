@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -73,3 +74,6 @@ class Served:
     def bearer(self, name: str, rights: str = "read", **options: Any) -> dict[str, str]:
         """The headers of a new key."""
         return {"Authorization": f"Bearer {self.keys.add(name, rights, **options)}"}
+
+
+Serve = Callable[..., Served]

@@ -85,15 +85,16 @@ async def evaluate(request: Request, caller: Reader) -> Response:
 
     def work(tell: Tell) -> tuple[str, wire.JSON]:
         asked = parsed(questions.Evaluate, body)
-        if len(asked.questions) > questions.MOST_QUESTIONS:
+        golden = questions.check_list("questions", asked.questions)
+        if len(golden) > questions.MOST_QUESTIONS:
             raise nestling.SettingError(
-                f"there are {len(asked.questions)} questions; a server asks at most"
+                f"there are {len(golden)} questions; a server asks at most"
                 f" {questions.MOST_QUESTIONS} at once: send a part of them"
             )
         found = caller.nest.evaluate(
-            nestling.read_golden(asked.questions, name=asked.name),
-            k=asked.k,
-            budgets=asked.budgets,
+            nestling.read_golden(golden, name=str(asked.name)),
+            k=questions.check_list("k", asked.k),
+            budgets=questions.check_list("budgets", asked.budgets),
             where=asked.where,
             min_similarity=asked.min_similarity,
             min_coverage=asked.min_coverage,

@@ -22,6 +22,10 @@ def _whole(least: int, most: int) -> WithJsonSchema:
     return WithJsonSchema({"type": "integer", "minimum": least, "maximum": most})
 
 
+def _listed(**schema: Any) -> WithJsonSchema:
+    return WithJsonSchema({"type": "array", "items": schema})
+
+
 def _or_null(**schema: Any) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [schema, {"type": "null"}]})
 
@@ -93,16 +97,16 @@ class Put(_Body):
 class Remove(_Body):
     """Documents to be removed."""
 
-    ids: list[str]
+    ids: Annotated[Any, _listed(type="string")]
 
 
 class Evaluate(_Body):
     """Golden questions, as in the lines of golden.jsonl (docs/measuring.md), and how to ask them."""
 
-    questions: Annotated[list[dict[str, Any]], WithJsonSchema({"type": "array", "items": {"type": "object"}})]
-    name: str = ""
-    k: list[int] = [1, 3, 5, 10]
-    budgets: list[int] = [500, 1000, 2000, 4000]
+    questions: Annotated[Any, _listed(type="object")]
+    name: Text = ""
+    k: Annotated[Any, _listed(type="integer", minimum=1, maximum=MOST)] = [1, 3, 5, 10]
+    budgets: Annotated[Any, _listed(type="integer", minimum=1, maximum=1_000_000)] = [500, 1000, 2000, 4000]
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
@@ -118,6 +122,17 @@ def check_length(name: str, value: Any) -> None:
         raise nestling.SettingError(
             f"the {name} has {len(value):,} characters; a server reads at most {LONGEST:,}: give less"
         )
+
+
+def check_list(name: str, value: Any) -> list[Any]:
+    """The value, which must be a list.
+
+    Raises:
+        SettingError: It is none.
+    """
+    if not isinstance(value, list):
+        raise nestling.SettingError(f"{name} is {value!r:.80}; give a list")
+    return value
 
 
 def check_flag(name: str, value: Any) -> bool:
