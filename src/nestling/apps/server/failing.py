@@ -22,6 +22,7 @@ STATUSES: tuple[tuple[str, int], ...] = (
     ("NotFoundError", HTTPStatus.NOT_FOUND),
     ("LockedError", HTTPStatus.SERVICE_UNAVAILABLE),
     ("ReadOnlyError", HTTPStatus.CONFLICT),
+    ("ScopeError", HTTPStatus.FORBIDDEN),
     ("FullError", HTTPStatus.INSUFFICIENT_STORAGE),
     ("StoreError", HTTPStatus.INTERNAL_SERVER_ERROR),
     ("MissingExtraError", HTTPStatus.NOT_IMPLEMENTED),
