@@ -62,7 +62,8 @@ def status_of(error: nestling.NestlingError) -> int:
 def told(error: Exception) -> Response:
     """An error as the answer to a request."""
     if isinstance(error, RefusedError):
-        return json_response(error_json(error.error), error.status, error.headers)
+        headers = {**retry_header(error.error), **error.headers}
+        return json_response(error_json(error.error), error.status, headers)
     if isinstance(error, nestling.NestlingError):
         if (status := status_of(error)) == HTTPStatus.INTERNAL_SERVER_ERROR:
             log.error("the nest failed", exc_info=error)
