@@ -51,9 +51,7 @@ class Served:
             time.sleep(0.005)
         self.port = self.server.servers[0].sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.http = httpx.Client(
-            base_url=self.url, timeout=30, limits=httpx.Limits(max_connections=200)
-        )
+        self.http = httpx.Client(base_url=self.url, timeout=30, limits=httpx.Limits(max_connections=200))
         return self
 
     def __exit__(

@@ -27,9 +27,21 @@ THEIRS = [
     nestling.Document("both", "The other's harmless text in both, on a beetle.", metadata={"lang": "en"}),
     nestling.Document("manual", "# Manual\n\n" + "A beetle has six legs. " * 90, metadata={"lang": "en"}),
 ]
-WIDER = {"$or": [{"tenant": "acme"}, {"tenant": {"$exists": False}}, {"$not": {"tenant": "other"}}, {"lang": "en"}]}
+WIDER = {
+    "$or": [{"tenant": "acme"}, {"tenant": {"$exists": False}}, {"$not": {"tenant": "other"}}, {"lang": "en"}]
+}
 ASKED = {"query": "beetle of acme", "where": WIDER}
-IDS = ("ours", "untold", "listed", "ours§1", "«tenant=acme»both", "«tenant=acme»ours", "«»both", "«»ours", "both")
+IDS = (
+    "ours",
+    "untold",
+    "listed",
+    "ours§1",
+    "«tenant=acme»both",
+    "«tenant=acme»ours",
+    "«»both",
+    "«»ours",
+    "both",
+)
 GOLDEN = [{"question": "acme beetle", "must_cite_one_of": ["both"]}]
 
 # for each route, what somebody else tries: every body in turn
@@ -70,7 +82,7 @@ TRIED: dict[tuple[str, str], list[Any]] = {
         "\n".join(json.dumps({"id": id, "text": "Mine now.", "tenant": "acme"}) for id in IDS),
         "\n".join(json.dumps({"id": id, "text": "Mine now."}) for id in IDS),
     ],
-    ("post", "/v1/documents/remove"): [{"ids": list(IDS)}],
+    ("post", "/v1/remove"): [{"ids": list(IDS)}],
 }
 
 
@@ -165,7 +177,9 @@ def test_counts_and_lists_are_of_the_scope(server: Served) -> None:
     assert server.http.get("/v1/stats", headers=headers).json()["documents"] == 2
     shown = server.http.get("/v1/documents/both", headers=headers).json()
     assert shown["document"]["text"] == THEIRS[0].text
-    assert server.http.put("/v1/documents/ours", json={"text": "Another."}, headers=headers).status_code == 201
+    assert (
+        server.http.put("/v1/documents/ours", json={"text": "Another."}, headers=headers).status_code == 201
+    )
     listed = server.http.get("/v1/documents", headers=headers).json()["documents"]
     assert [(each["id"], each["metadata"]) for each in listed] == [
         ("both", {"lang": "en", "tenant": "other"}),

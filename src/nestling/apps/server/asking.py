@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -11,7 +12,7 @@ from nestling.apps import wire
 from nestling.apps.server import questions, shapes
 from nestling.apps.server.access import Caller, allowed
 from nestling.apps.server.body import JSON_TYPE, described, parsed, received
-from nestling.apps.server.failing import json_response
+from nestling.apps.server.failing import RefusedError, json_response
 from nestling.apps.server.streams import Tell, streamed, wants_events
 
 router = APIRouter(prefix="/v1", tags=["asking"])
@@ -30,12 +31,6 @@ async def search(request: Request, caller: Reader) -> Response:
 
     def work() -> Response:
         asked = parsed(questions.Search, body)
-        questions.check_length("query", asked.query)
-        explain = questions.check_flag("explain", asked.explain)
-        if isinstance(asked.k, int) and asked.k > questions.MOST:
-            raise nestling.SettingError(
-                f"k is {asked.k}; a server gives at most {questions.MOST} passages at once: ask for pages by offset"
-            )
         found = caller.nest.search(
             asked.query,
             asked.k,
@@ -44,7 +39,7 @@ async def search(request: Request, caller: Reader) -> Response:
             min_similarity=asked.min_similarity,
             min_coverage=asked.min_coverage,
         )
-        return json_response(wire.results(asked.query, found, explain))
+        return json_response(wire.results(asked.query, found, asked.explain))
 
     return await caller.service.lanes.read.run(work, body)
 
@@ -58,7 +53,6 @@ async def context(request: Request, caller: Reader) -> Response:
 
     def work() -> Response:
         asked = parsed(questions.Pack, body)
-        questions.check_length("query", asked.query)
         packed = caller.nest.context(
             asked.query,
             asked.budget,
@@ -85,21 +79,20 @@ async def evaluate(request: Request, caller: Reader) -> Response:
 
     def work(tell: Tell) -> tuple[str, wire.JSON]:
         asked = parsed(questions.Evaluate, body)
-        golden = questions.check_list("questions", asked.questions)
-        if len(golden) > questions.MOST_QUESTIONS:
-            raise nestling.SettingError(
-                f"there are {len(golden)} questions; a server asks at most"
-                f" {questions.MOST_QUESTIONS} at once: send a part of them"
+        golden = nestling.read_golden(asked.questions, name=str(asked.name))
+        try:
+            found = caller.nest.evaluate(
+                golden,
+                k=asked.k,
+                budgets=asked.budgets,
+                where=asked.where,
+                min_similarity=asked.min_similarity,
+                min_coverage=asked.min_coverage,
+                progress=lambda done, total: tell("progress", {"done": done, "total": total}),
             )
-        found = caller.nest.evaluate(
-            nestling.read_golden(golden, name=str(asked.name)),
-            k=questions.check_list("k", asked.k),
-            budgets=questions.check_list("budgets", asked.budgets),
-            where=asked.where,
-            min_similarity=asked.min_similarity,
-            min_coverage=asked.min_coverage,
-            progress=lambda done, total: tell("progress", {"done": done, "total": total}),
-        )
+        except nestling.DocumentError as error:
+            # they can be used, but not on what is stored
+            raise RefusedError(HTTPStatus.CONFLICT, error) from error
         return "evaluation", {**found.to_json(), "nest": caller.service.name}
 
     lane = caller.service.lanes.slow
