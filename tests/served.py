@@ -39,6 +39,7 @@ class Served:
             lifespan="on",
             log_config=None,
             proxy_headers=False,
+            server_header=False,
             timeout_graceful_shutdown=10,
         )
         self.server = uvicorn.Server(config)
