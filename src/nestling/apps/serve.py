@@ -6,7 +6,7 @@ import click
 
 import nestling
 from nestling.apps import options, wire
-from nestling.apps.asking import MODEL_VARIABLE
+from nestling.apps.answering import MODEL_VARIABLE
 from nestling.apps.server.serving import GRACE, MAX_BODY, MAX_REQUESTS, MAX_SECONDS, MAX_UPLOAD, Serving
 from nestling.apps.terminal import complain, finish, print_json
 
