@@ -55,7 +55,7 @@ def ask(
     Ends with 1 where not all of it holds.
     """
     shown = _Shown()
-    with nestling.open(options.located(nest), timeout=timeout) as opened:
+    with options.opened(options.located(nest), timeout=timeout) as opened:
         try:
             answer = opened.ask(
                 asked(question),
@@ -93,7 +93,7 @@ def verify(file: str, nest: str | None, timeout: float, as_json: bool) -> None:
     with 1 where something does not hold.
     """
     text = _read(file)
-    with nestling.open(options.located(nest), timeout=timeout) as opened:
+    with options.opened(options.located(nest), timeout=timeout) as opened:
         found = opened.verify(text)
     if as_json:
         print_json(wire.verification(found))

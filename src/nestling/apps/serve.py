@@ -77,9 +77,7 @@ from nestling.apps.terminal import complain, finish, print_json
     help="How long running requests may go on when the server is stopped.",
 )
 @click.option("--access-log", is_flag=True, help="Log each request on stderr, without what was asked.")
-@options.nest_option
-@options.timeout_option
-@options.json_option
+@options.on_a_nest
 def serve(
     host: str,
     port: int,
@@ -113,6 +111,7 @@ def serve(
         path=path,
         folder="",
         host=host,
+        scopes=options.scopes_asked(),
         timeout=timeout,
         model=model or None,
         max_body=max_body,

@@ -142,7 +142,7 @@ def test_long_questions_and_many_passages(server: Served) -> None:
 
 
 def test_more_at_once_than_can_wait(serve: Serve) -> None:
-    """X1: those beyond the limit are told to come again; those inside it are answered, and so is who comes later."""
+    """X1: those beyond the limit are told to come again; those inside it, and who comes later, are answered."""
     server = serve(max_requests=10)
     held = hold(server)
     with ThreadPoolExecutor(100) as pool:
