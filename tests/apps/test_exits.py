@@ -24,7 +24,6 @@ CODES = {
     "ReadOnlyError": 5,
     "ScopeError": 5,
     "FullError": 5,
-    "ScopeError": 5,
     "LockedError": 6,
     "ModelError": 7,
     "MissingExtraError": 7,

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from served import Served
 
 TESTS = Path(__file__).parents[2]

@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from served import Serve, Served
 
 import nestling
+from served import Serve, Served
 
 # stands in what others must not see, and in no request
 HIDDEN = "zyzzyva"
