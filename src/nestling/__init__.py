@@ -22,6 +22,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from nestling.answers import Answer, Citation, Claim, Support, Verification
     from nestling.errors import (
+        AccessError,
+        BusyError,
         DocumentError,
         EmbedderMismatchError,
         FilterError,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
         NotFoundError,
         ReadOnlyError,
         ScopeError,
+        ServerError,
         SettingError,
         StoreError,
     )
@@ -76,9 +79,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "answers": "Answer Citation Claim Support Verification",
     "errors": (
-        "DocumentError EmbedderMismatchError FilterError FullError InputError LockedError MissingExtraError"
-        " ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError ScopeError"
-        " SettingError StoreError"
+        "AccessError BusyError DocumentError EmbedderMismatchError FilterError FullError InputError LockedError"
+        " MissingExtraError ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError"
+        " ScopeError ServerError SettingError StoreError"
     ),
     "measure.compare": "Comparison compare",
     "measure.evaluation": "Evaluation",
@@ -106,7 +109,9 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "AccessError",
     "Answer",
+    "BusyError",
     "ChatEndpoint",
     "Child",
     "Citation",
@@ -156,6 +161,7 @@ __all__ = [
     "Results",
     "ScopeError",
     "Scoring",
+    "ServerError",
     "SettingError",
     "Standing",
     "Static",

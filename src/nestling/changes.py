@@ -92,8 +92,7 @@ class Changes:
                 continue
             file = self.files.take(item)
             if item.id in self._seen:
-                reason = f"the id {item.id!r} was given before in this call; give every document its own"
-                self._report.failed.append(Failure(item.source or item.id, reason))
+                self._report.failed.append(given_before(item))
             else:
                 self._seen.add(item.id)
                 try:
@@ -105,3 +104,9 @@ class Changes:
     def _place(self, document: Document) -> tuple[str, str] | None:
         id = None if self._former is None else self._former(document)
         return None if id is None else (id, self._ours[id])
+
+
+def given_before(document: Document) -> Failure:
+    """What is reported of a document whose id another one of the same call has."""
+    reason = f"the id {document.id!r} was given before in this call; give every document its own"
+    return Failure(document.source or document.id, reason)

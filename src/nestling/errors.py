@@ -16,8 +16,11 @@
     │   ├── ScopeError        a scope was asked for what concerns the whole nest
     │   └── FullError         the disk is full
     ├── EmbedderMismatchError the nest was built with another embedding model
-    └── ModelError            an embedding model or endpoint failed
-        └── MissingExtraError an optional package is not installed
+    ├── ModelError            an embedding model or endpoint failed
+    │   └── MissingExtraError an optional package is not installed
+    └── ServerError           a Nestling server cannot be reached, or failed
+        ├── AccessError       its key is missing or unknown, or may not do this
+        └── BusyError         it has too much to do, or the key asked too often
 
 A message says what was wrong with which input, and ends with what to do next. Errors of other libraries
 are mapped where they enter and kept as ``__cause__``.
@@ -99,3 +102,23 @@ class ModelError(NestlingError):
 
 class MissingExtraError(ModelError):
     """An optional package is not installed; the message names the pip command."""
+
+
+class ServerError(NestlingError):
+    """A Nestling server cannot be reached, or failed."""
+
+
+class AccessError(ServerError):
+    """A server serves nobody without a key, does not know the key, or the key may not do this."""
+
+
+class BusyError(ServerError):
+    """A server has too much to do, or the key asked more often than it may.
+
+    Attributes:
+        retry_after: After how many seconds it makes sense to try again.
+    """
+
+    def __init__(self, message: str, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

@@ -28,6 +28,9 @@ CODES = {
     "ModelError": 7,
     "MissingExtraError": 7,
     "EmbedderMismatchError": 7,
+    "ServerError": 8,
+    "AccessError": 8,
+    "BusyError": 8,
 }
 
 

@@ -14,8 +14,10 @@ from nestling.apps.editions import editions, prune, rebuild, rollback, switch
 from nestling.apps.evaluating import eval_
 from nestling.apps.exits import fail, interrupted, refuse, unread
 from nestling.apps.keeping import backup, export, import_
+from nestling.apps.keys import keys
 from nestling.apps.looking import check, list_, show, stats
 from nestling.apps.searching import context, search
+from nestling.apps.serve import serve
 from nestling.apps.syncing import sync
 from nestling.apps.terminal import finish, prepare
 from nestling.apps.tuning import tune
@@ -58,5 +60,5 @@ def main() -> None:
 _KEEPING = (check, backup, export, import_)
 _EDITIONS = (rebuild, editions, switch, rollback, prune)
 _LOOKING = (search, context, ask, verify, show, list_, remove, stats)
-for _command in (demo, add, sync, *_LOOKING, *_KEEPING, eval_, compare, tune, *_EDITIONS):
+for _command in (demo, add, sync, *_LOOKING, *_KEEPING, eval_, compare, tune, *_EDITIONS, serve, keys):
     main.add_command(_command)

@@ -53,6 +53,7 @@ EXITS = (
         ("ModelError", "EmbedderMismatchError"),
         "the embedding model failed, or is another than the nest's",
     ),
+    Exit(8, ("ServerError",), "a server cannot be reached, is busy, or refuses the key"),
     Exit(INTERRUPTED, (), "stopped by Ctrl-C"),
     Exit(BROKEN_PIPE, (), "the reader of the output went away"),
 )

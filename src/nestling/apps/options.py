@@ -22,7 +22,7 @@ nest_option = click.option(
     "--nest",
     metavar="PATH",
     envvar=NEST_VARIABLE,
-    help=f"The nest; else ${NEST_VARIABLE}, else ./{NEST_HERE} if it exists.",
+    help=f"The nest, or http://HOST:PORT of a server; else ${NEST_VARIABLE}, else ./{NEST_HERE} if it exists.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md).")
 timeout_option = click.option(
@@ -125,9 +125,14 @@ def on_a_nest(command: Command) -> Command:
     return nest_option(scope_option(timeout_option(json_option(command))))
 
 
+def scopes_asked() -> list[Mapping[str, Any]]:
+    """The values that ``--scope`` asks for, each time it was given."""
+    return [scope_of(text) for text in click.get_current_context().meta.get(SCOPE_VARIABLE, ())]
+
+
 def opened(path: str, **settings: Any) -> nestling.Nest:
     """Open a nest as `nestling.open` does, in the scope that ``--scope`` asks for."""
-    scopes = [_scope(text) for text in click.get_current_context().meta.get(SCOPE_VARIABLE, ())]
+    scopes = scopes_asked()
     nest = nestling.open(path, **settings)
     try:
         for values in scopes:
@@ -179,6 +184,19 @@ def located(nest: str | None) -> str:
         f"no nest is named, and there is no ./{NEST_HERE}; make one with `nestling add PATH…`,"
         f" or name one with --nest or {NEST_VARIABLE}"
     )
+
+
+def local(nest: str | None) -> str:
+    """The path of the nest that a server is, or is to be, before.
+
+    Raises:
+        NotFoundError: As `located`.
+        SettingError: It is the address of a server.
+    """
+    path = located(nest)
+    if path.startswith(("http://", "https://")):
+        raise nestling.SettingError(f"{path} is a server; do this where the file of its nest is")
+    return path
 
 
 def filter_of(given: tuple[str, ...]) -> Mapping[str, Any] | None:
@@ -237,7 +255,12 @@ def _filter(text: str) -> Mapping[str, Any]:
     return found
 
 
-def _scope(text: str) -> Mapping[str, Any]:
+def scope_of(text: str) -> Mapping[str, Any]:
+    """The values of one ``--scope``.
+
+    Raises:
+        SettingError: It is neither KEY=VALUE nor a JSON object.
+    """
     key, equals, value = text.partition("=")
     values: Any = {key.strip(): _value(value)} if equals else None
     if text.lstrip().startswith("{"):

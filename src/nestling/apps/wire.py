@@ -49,15 +49,19 @@ def context(query: str, packed: nestling.Context) -> JSON:
     return {"query": query, **plain(packed)}
 
 
-def answer(given: nestling.Answer) -> JSON:
-    """What `Nest.ask` answered; of its context the passages' ids, since each is cited with where it stands."""
+def answer(given: nestling.Answer, whole: bool = False) -> JSON:
+    """What `Nest.ask` answered.
+
+    Of its context the passages' ids, since each is cited with where it stands; with ``whole``, all of it.
+    """
     told: JSON = plain(given)
     shown = given.context
-    told["context"] = {
-        "tokens": shown.tokens,
-        "budget": shown.budget,
-        "passages": [passage.id for passage in shown.passages],
-    }
+    if not whole:
+        told["context"] = {
+            "tokens": shown.tokens,
+            "budget": shown.budget,
+            "passages": [passage.id for passage in shown.passages],
+        }
     return {**told, "verification": verification(given.verification)}
 
 
@@ -122,6 +126,21 @@ def backup(nest: str, to: str, size: int) -> JSON:
 def export(nest: str, to: str, done: nestling.Exported) -> JSON:
     """What `Nest.export` wrote where."""
     return {"nest": nest, "to": to, **plain(done)}
+
+
+def serving(nest: str, address: str) -> JSON:
+    """Where a nest is served."""
+    return {"nest": nest, "address": address}
+
+
+def key(nest: str, name: str, key: str) -> JSON:
+    """A key of a served nest, the one time that it is shown."""
+    return {"nest": nest, "name": name, "key": key}
+
+
+def keys(nest: str, found: Sequence[Any]) -> JSON:
+    """The keys of a served nest, without the keys themselves."""
+    return {"nest": nest, "keys": plain(list(found))}
 
 
 def error(type: str, message: str, report: nestling.Report | None = None) -> JSON:

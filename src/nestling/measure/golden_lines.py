@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nestling.errors import InputError
 from nestling.measure.files import lines, refuse
 from nestling.measure.golden import Golden, GoldenQuestion, GoldSpan
 from nestling.where import parse
+
+Line = TypeVar("Line")
 
 
 def read_lines(path: Path) -> Golden:
@@ -19,12 +22,34 @@ def read_lines(path: Path) -> Golden:
     Raises:
         DocumentError: Lines cannot be used; every one is named, up to the first twenty.
     """
+    return _golden(lines(path), _object, str(path))
+
+
+def golden_of_rows(rows: Iterable[Mapping[str, Any]], name: str) -> Golden:
+    """The golden questions that these rows are, each what a line of a file holds.
+
+    Raises:
+        DocumentError: Rows cannot be used; every one is named, up to the first twenty.
+    """
+    given = list(rows)
+    golden = _golden(enumerate(given, 1), _mapping, name)
+    # a row that was made of a question says where that was read; others are named by their id
+    questions = (
+        replace(question, place=str(row.get("place", "")))
+        for question, row in zip(golden.questions, given, strict=True)
+    )
+    return Golden(tuple(questions), name)
+
+
+def _golden(
+    given: Iterable[tuple[int, Line]], read: Callable[[Line], Mapping[str, Any]], name: str
+) -> Golden:
     questions: list[GoldenQuestion] = []
     wrong: list[str] = []
     first_line: dict[str, int] = {}
-    for number, line in lines(path):
+    for number, line in given:
         try:
-            question = _question(line, number)
+            question = _question(read(line), number)
             if question.id in first_line:
                 raise InputError(
                     f"the id {question.id!r} is that of line {first_line[question.id]}; give another"
@@ -34,17 +59,25 @@ def read_lines(path: Path) -> Golden:
             continue
         first_line[question.id] = number
         questions.append(question)
-    refuse(wrong, f"{path} cannot be used as golden questions", "mend these lines")
-    return Golden(tuple(questions), str(path))
+    refuse(wrong, f"{name or 'the rows'} cannot be used as golden questions", "mend these lines")
+    return Golden(tuple(questions), name)
 
 
-def _question(line: str, number: int) -> GoldenQuestion:
+def _object(line: str) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON ({error})") from error
-    if not isinstance(row, dict):
+    return _mapping(row)
+
+
+def _mapping(row: Any) -> Mapping[str, Any]:
+    if not isinstance(row, Mapping):
         raise InputError('not a JSON object, such as {"question": "…", "relevant": {"ID": 1}}')
+    return row
+
+
+def _question(row: Mapping[str, Any], number: int) -> GoldenQuestion:
     question = row.get("question")
     if not isinstance(question, str) or not question.strip():
         raise InputError(f"'question' is {question!r:.80}; give text")

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from nestling.errors import DocumentError, NotFoundError, SettingError
 from nestling.measure.corpora_in import folder_documents, read_folder, read_squad, squad_documents
 from nestling.measure.golden import Golden
-from nestling.measure.golden_lines import read_lines
+from nestling.measure.golden_lines import golden_of_rows, read_lines
 from nestling.types import Document
 
 
-def read_golden(path: str | os.PathLike[str], *, least_grade: int = 1) -> Golden:
+def read_golden(
+    path: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, least_grade: int = 1, name: str = ""
+) -> Golden:
     """Read golden questions.
 
     Args:
         path: A file ``golden.jsonl`` of one question a line; a ``.json`` file of SQuAD's shape; or a folder as
-            BEIR has them (``queries.jsonl``, ``qrels.tsv`` or ``qrels/``, and where there are, ``spans.jsonl``).
+            BEIR has them (``queries.jsonl``, ``qrels.tsv`` or ``qrels/``, and where there are, ``spans.jsonl``);
+            or the questions themselves, each a mapping of what a line of ``golden.jsonl`` holds.
         least_grade: The lowest grade that counts as relevant, 1 or more; lower ones count as 0.
+        name: What the questions are called, where they are given themselves.
 
     Raises:
         NotFoundError: There is no such file or folder.
@@ -28,12 +33,17 @@ def read_golden(path: str | os.PathLike[str], *, least_grade: int = 1) -> Golden
     """
     if isinstance(least_grade, bool) or not isinstance(least_grade, int) or least_grade < 1:
         raise SettingError(f"least_grade is {least_grade!r}; give a whole number, 1 or more")
-    file = _existing(path)
-    if file.is_dir():
-        golden = read_folder(file)
-    else:
-        golden = read_squad(file) if file.suffix.lower() == ".json" else read_lines(file)
+    golden = _read(path, name)
     return golden if least_grade == 1 else golden.at_least(least_grade)
+
+
+def _read(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]], name: str) -> Golden:
+    if not isinstance(given, str | os.PathLike):
+        return golden_of_rows(given, name)
+    file = _existing(given)
+    if file.is_dir():
+        return read_folder(file)
+    return read_squad(file) if file.suffix.lower() == ".json" else read_lines(file)
 
 
 def read_corpus(path: str | os.PathLike[str]) -> Iterator[Document]:

@@ -1,0 +1,1 @@
+"""The HTTP server: see docs/http.md."""
