@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from os import PathLike
 from types import TracebackType
@@ -20,6 +21,7 @@ from nestling.ingest.terms import query_terms
 from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.vectors import embedded
+from nestling.observing import Retrieval, removed, retrieval
 from nestling.rebuilding import EditionInfo, Rebuilt, editions, prune, rebuild, rollback, switch_to
 from nestling.results import DocumentInfo, Progress, Report, Results, Tree
 from nestling.retrieve.context import context
@@ -154,7 +156,9 @@ class Nest:
         for id in wanted:
             if not isinstance(id, str):
                 raise SettingError(f"{id!r} is no document's id; give text")
-        return self._store.remove(wanted)
+        gone = self._store.remove(wanted)
+        removed(self._store.path, gone)
+        return gone
 
     # --- asking
 
@@ -185,8 +189,9 @@ class Nest:
         """
         wanted, skipped = _whole("k", k, 0), _whole("offset", offset, 0)
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
-        with self._store.view() as view:
-            return search(view, self._question(query, view), tree, wanted, skipped, gate, self.scoring)
+        with self._asked("search", query, wanted) as asked, self._store.view() as view:
+            found = search(view, self._question(query, view), tree, wanted, skipped, gate, self.scoring)
+            return asked.found(found)
 
     def context(
         self,
@@ -223,10 +228,10 @@ class Nest:
         if shape not in SHAPES:
             raise SettingError(f"shape is {shape!r}; give one of {', '.join(SHAPES)}")
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
-        with self._store.view() as view:
+        with self._asked("context", query) as asked, self._store.view() as view:
             found = find(view, self._question(query, view), tree, 0, self.scoring)
             counted = count or self._embedders.of(view.edition).count_tokens
-            return context(view, found, room, shape, neighbours, gate, counted)
+            return asked.packed(context(view, found, room, shape, neighbours, gate, counted))
 
     def evaluate(
         self,
@@ -270,6 +275,9 @@ class Nest:
             progress=progress,
             nest=self._store.path,
         )
+
+    def _asked(self, method: str, query: str, k: int | None = None) -> AbstractContextManager[Retrieval]:
+        return retrieval(method, self._store.path, self._store.meta.get("nest"), query, k)
 
     def _question(self, query: str, view: View) -> Question:
         # by the words and the model of the edition that the view holds, whatever is switched to meanwhile
