@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from nestling.opening import open_nest as open
     from nestling.rebuilding import EditionInfo, Rebuilt
     from nestling.results import DocumentInfo, Explanation, Progress, Renamed, Report, Results, Tree, Vote
+    from nestling.retrieve.cite import marker, quoted
     from nestling.settings import Recipe, Scoring
     from nestling.tuning import tune
     from nestling.types import Child, Context, Document, Evidence, Failure, Parent, Passage, Piece
@@ -79,6 +80,7 @@ _HOMES = {
     "opening": "open",
     "rebuilding": "EditionInfo Rebuilt",
     "results": "DocumentInfo Explanation Progress Renamed Report Results Tree Vote",
+    "retrieve.cite": "marker quoted",
     "settings": "Recipe Scoring",
     "tuning": "tune",
     "types": "Child Context Document Evidence Failure Parent Passage Piece",
@@ -138,7 +140,9 @@ __all__ = [
     "Vote",
     "compare",
     "html_report",
+    "marker",
     "open",
+    "quoted",
     "read_corpus",
     "read_golden",
     "tune",

@@ -12,7 +12,9 @@ from nestling.apps.demo import demo
 from nestling.apps.editions import editions, prune, rebuild, rollback, switch
 from nestling.apps.evaluating import eval_
 from nestling.apps.exits import fail, interrupted, refuse, unread
+from nestling.apps.logs import logged
 from nestling.apps.looking import check, list_, show, stats
+from nestling.apps.mcp import mcp
 from nestling.apps.searching import context, search
 from nestling.apps.syncing import sync
 from nestling.apps.terminal import finish, prepare
@@ -31,7 +33,8 @@ class _Verbs(click.Group):
         prepare(ctx)
         try:
             try:
-                return super().invoke(ctx)
+                with logged():
+                    return super().invoke(ctx)
             finally:
                 finish()
         except nestling.NestlingError as error:
@@ -56,5 +59,6 @@ def main() -> None:
 for _command in (
     *(demo, add, sync, search, context, show, list_, remove, stats, check, eval_, compare, tune),
     *(rebuild, editions, switch, rollback, prune),
+    mcp,
 ):
     main.add_command(_command)
