@@ -12,8 +12,8 @@ Child Comparison Context Document DocumentError DocumentInfo EditionInfo Embedde
 Evaluation Evidence Explanation Failure FilterError FullError GoldSpan Golden GoldenQuestion InputError
 LockedError MiniLM MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError
 NotFoundError OnnxDirectory Parent Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed Report Results
-Scoring SettingError Standing Static StoreError Tree TuneProgress Tuned Vote compare html_report marker
-open quoted read_corpus read_golden tune watch
+ScopeError Scoring SettingError Standing Static StoreError Tree TuneProgress Tuned Vote compare html_report
+marker open quoted read_corpus read_golden tune watch
 """
 
 

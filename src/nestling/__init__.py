@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         NotANestError,
         NotFoundError,
         ReadOnlyError,
+        ScopeError,
         SettingError,
         StoreError,
     )
@@ -62,7 +63,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "errors": (
         "DocumentError EmbedderMismatchError FilterError FullError InputError LockedError MissingExtraError"
-        " ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError SettingError StoreError"
+        " ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError ScopeError"
+        " SettingError StoreError"
     ),
     "measure.compare": "Comparison compare",
     "measure.evaluation": "Evaluation",
@@ -129,6 +131,7 @@ __all__ = [
     "Renamed",
     "Report",
     "Results",
+    "ScopeError",
     "Scoring",
     "SettingError",
     "Standing",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nestling.errors import DocumentError
 from nestling.ingest.load import Files, are_two_files, is_new_place
 from nestling.ingest.prepare import document_digest
 from nestling.results import Report
@@ -95,7 +96,10 @@ class Changes:
                 self._report.failed.append(Failure(item.source or item.id, reason))
             else:
                 self._seen.add(item.id)
-                given[item.id] = item, file
+                try:
+                    given[item.id] = self._store.bounds.stamped(item), file
+                except DocumentError as error:
+                    self._report.failed.append(Failure(item.source or item.id, str(error)))
         return given
 
     def _place(self, document: Document) -> tuple[str, str] | None:
