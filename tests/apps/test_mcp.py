@@ -338,6 +338,45 @@ def test_failures_tell_the_caller_no_paths(
     assert "cannot answer now" in refused(filled, lambda client: client.list_resources())
 
 
+TRACED = """
+import anyio
+from mcp.client import Client
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+import nestling
+from nestling.apps.mcp_server import server_of
+from wordhash import WordHash
+
+exporter, provider = InMemorySpanExporter(), TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(exporter))
+trace.set_tracer_provider(provider)
+
+async def run():
+    with nestling.open(":memory:", embedder=WordHash()) as nest:
+        nest.add(nestling.Document("a", "A secret xylophone."))
+        exporter.clear()
+        async with Client(server_of(nest)) as client:
+            await client.call_tool("search", {"query": "xylophone"})
+            await client.call_tool("search", {"query": "xylophone", "where": {"$xylophone": 1}})
+
+anyio.run(run)
+spans = exporter.get_finished_spans()
+names = {each.context.span_id: each.name for each in spans}
+print([names.get(each.parent.span_id) for each in spans if each.name == "retrieval"])
+print(any("xylophone" in each.to_json() for each in spans))
+"""
+
+
+def test_a_request_is_traced_to_its_steps() -> None:
+    """The span of a retrieval is in that of the request, though it runs in a thread; none holds what was asked."""
+    run = subprocess.run(
+        [sys.executable, "-c", TRACED], capture_output=True, text=True, check=True, env=ENVIRONMENT
+    )
+    assert run.stdout.splitlines() == ["['tools/call search']", "False"]
+
+
 def test_a_failing_model_is_no_end(filled: nestling.Nest, embedder: WordHash) -> None:
     """One question fails; the next is answered."""
     embedder.fail_on = "broken"
@@ -351,12 +390,58 @@ def test_a_failing_model_is_no_end(filled: nestling.Nest, embedder: WordHash) ->
     assert value(second)["passages"]
 
 
+@pytest.fixture
+def tenants(nest: nestling.Nest) -> nestling.Nest:
+    """A nest in which two tenants have the same documents, told apart by a word."""
+    for tenant in ("acme", "umbrella"):
+        nest.scope(tenant=tenant).add(
+            nestling.Document(f"{name}.md", f"The {name} of {tenant} is secret.", metadata={"own": tenant})
+            for name in ("plan", "price")
+        )
+    return nest
+
+
+WIDENING: list[tuple[str, dict[str, Any]]] = [
+    ("search", {"query": "umbrella plan secret", "k": 50}),
+    ("search", {"query": "umbrella", "k": 50, "where": {"tenant": "umbrella"}}),
+    ("search", {"query": "umbrella", "where": {"$or": [{"tenant": "umbrella"}, {"own": "umbrella"}]}}),
+    ("search", {"query": "umbrella", "where": {"$not": {"tenant": "acme"}}}),
+    ("context", {"query": "umbrella plan secret", "where": {"own": "umbrella"}}),
+    ("read", {"id": "«tenant=umbrella»plan.md"}),
+    ("read", {"id": "[cite:«tenant=umbrella»plan.md]", "before": 20, "after": 20}),
+    ("list", {"where": {"own": "umbrella"}}),
+    ("list", {"after": ""}),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), WIDENING)
+def test_no_argument_widens_a_scope(tenants: nestling.Nest, name: str, arguments: dict[str, Any]) -> None:
+    """Promise 7: a server fixed to one tenant answers nothing of another, whatever it is asked."""
+    result = call(tenants.scope(tenant="acme"), name, **arguments)
+    told = text(result) + json.dumps(result.structured_content or {})
+    assert "of umbrella" not in told
+    assert '"own": "umbrella"' not in told
+
+
+def test_resources_are_of_the_scope(tenants: nestling.Nest) -> None:
+    """The addresses of another tenant's documents lead nowhere; those of the own are plain."""
+    scope = tenants.scope(tenant="acme")
+    found = ask(scope, lambda client: client.list_resources()).resources
+    assert [resource.uri for resource in found] == [
+        "nestling://documents/plan.md",
+        "nestling://documents/price.md",
+    ]
+    for id in ("%C2%ABtenant%3Dumbrella%C2%BBplan.md", "«tenant=umbrella»plan.md"):
+        wrong = f"nestling://documents/{id}"
+        assert "there is no resource" in refused(scope, lambda client, uri=wrong: client.read_resource(uri))
+
+
 # --- real processes
 
 
 @pytest.fixture(scope="module")
 def handbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A nest of the files on the page, by the built-in model."""
+    """A nest by the built-in model: the files on the page in a scope, and a document outside it."""
     folder = tmp_path_factory.mktemp("handbook")
     (folder / "docs").mkdir()
     page = PAGE.read_text("utf-8")
@@ -364,7 +449,8 @@ def handbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "docs" / name).write_text(content, "utf-8")
     sizes = nestling.Recipe(child_size=80, parent_size=160)
     with nestling.open(folder / "handbook.nest", create=True, recipe=sizes) as nest:
-        nest.add(folder / "docs")
+        nest.scope(team="docs").add(folder / "docs")
+        nest.add(nestling.Document("hidden", "What if a fever lasts? Ask no one. I forgot a dose, too."))
     return folder / "handbook.nest"
 
 
@@ -376,7 +462,9 @@ def test_the_page_shows_what_is_answered(handbook: Path) -> None:
     with nestling.open(handbook) as nest:
         for asked, answered in exchanges:
             request = json.loads(asked)
-            assert text(call(nest, request["name"], **request["arguments"])) == answered.rstrip("\n")
+            assert text(
+                call(nest.scope(team="docs"), request["name"], **request["arguments"])
+            ) == answered.rstrip("\n")
 
 
 def test_the_page_names_what_the_tools_take() -> None:
@@ -391,7 +479,7 @@ def test_over_stdio(handbook: Path, tmp_path: Path) -> None:
     """A process started by the official client answers, sees what others add, and ends with its client."""
     server = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "nestling", "mcp", "--nest", str(handbook)],
+        args=["-m", "nestling", "mcp", "--nest", str(handbook), "--scope", "team=docs"],
         env={**ENVIRONMENT, "NESTLING_LOG": "info"},
     )
     errors = tmp_path / "stderr"
@@ -403,12 +491,13 @@ def test_over_stdio(handbook: Path, tmp_path: Path) -> None:
         found = value(await client.call_tool("search", {"query": "what if a fever lasts?", "k": 1}))
         assert found["passages"][0]["cite"] == "[cite:fever.md]"
         with nestling.open(handbook) as nest:
-            nest.add(nestling.Document("added", "Quokkas are marsupials."))
+            scope = nest.scope(team="docs")
+            scope.add(nestling.Document("added", "Quokkas are marsupials."))
             found = value(await client.call_tool("search", {"query": "quokkas", "k": 1}))
-            nest.remove("added")
+            scope.remove("added")
         assert found["passages"][0]["id"] == "added"
         found = value(await client.call_tool("search", {"query": "quokkas", "k": 50}))
-        assert "added" not in [each["id"] for each in found["passages"]]
+        assert {each["document_id"] for each in found["passages"]} == {"dosage.md", "fever.md"}
 
     async def run() -> None:
         with errors.open("w") as log:
@@ -423,7 +512,8 @@ def test_over_stdio(handbook: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def http_server(handbook: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A server on loopback that wants a key, and its address."""
-    arguments = [sys.executable, "-m", "nestling", "mcp", "--nest", str(handbook), "--http", "127.0.0.1:0"]
+    arguments = [sys.executable, "-m", "nestling", "mcp", "--nest", str(handbook), "--scope", "team=docs"]
+    arguments += ["--http", "127.0.0.1:0"]
     environment = {**ENVIRONMENT, "NESTLING_MCP_KEY": "opensesame"}
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
@@ -533,6 +623,22 @@ def test_other_machines_need_a_key(run: Run, cards: Path, monkeypatch: pytest.Mo
     assert command.key_of(" secret\n", "0.0.0.0") == "secret"
     with pytest.raises(nestling.SettingError, match="no header can"):
         command.key_of("schlüssel", "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["tenant"], "not KEY=VALUE"),
+        (["a=1", "a=2"], "given twice"),
+        (["a=null"], "a"),
+        (["=x"], "not KEY=VALUE"),
+    ],
+)
+def test_a_scope_is_keys_and_values(run: Run, cards: Path, given: list[str], message: str) -> None:
+    """Anything else is refused before anything is served."""
+    done = run("mcp", *(part for text in given for part in ("--scope", text)))
+    assert done.exit_code == 3
+    assert message in done.stderr
 
 
 def test_a_taken_port_is_named(run: Run, cards: Path) -> None:

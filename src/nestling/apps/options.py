@@ -142,6 +142,23 @@ def located(nest: str | None) -> str:
     )
 
 
+def scope_of(given: tuple[str, ...]) -> Mapping[str, Any]:
+    """The scope given with ``--scope``, by key; empty where none is.
+
+    Raises:
+        SettingError: One is no KEY=VALUE, or a key is given twice.
+    """
+    values: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise nestling.SettingError(f"--scope {text}: not KEY=VALUE; write --scope tenant=acme")
+        if key in values:
+            raise nestling.SettingError(f"--scope {text}: {key} is given twice; give each key once")
+        values[key] = _value(value)
+    return values
+
+
 def filter_of(given: tuple[str, ...]) -> Mapping[str, Any] | None:
     """The filters given with ``--where``, as one.
 
