@@ -22,7 +22,7 @@ def event(name: str, level: int = logging.INFO, /, **fields: Any) -> None:
     """Log an event; a handler finds its name in ``record.event`` and JSON values in ``record.fields``."""
     if LOGGER.isEnabledFor(level):
         told = {key: value for key, value in fields.items() if value is not None}
-        text = " ".join((name, *(f"{key}={value}" for key, value in told.items())))
+        text = " ".join((name, *(f"{key}={value!r}" for key, value in told.items())))
         LOGGER.log(level, "%s", text, extra={"event": name, "fields": {**told, **trace_ids()}})
 
 

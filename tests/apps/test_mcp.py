@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -557,9 +558,12 @@ def test_over_http(http_server: tuple[str, subprocess.Popen[str]]) -> None:
         },
     }
     accept = {**key, "Accept": "application/json, text/event-stream"}
+    raw_url = httpx.URL(url)
     with httpx.Client(trust_env=False) as raw:
         assert raw.post(url, json=request, headers=accept).status_code == 200
         assert raw.post(url, json=request).status_code == 401
+        with socket.create_connection((raw_url.host, raw_url.port or 0)) as dropped:
+            dropped.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
         assert raw.post(url, json=request, headers={"Authorization": "Bearer opensesam"}).status_code == 401
         assert raw.post(url, json=request, headers={**accept, "Host": "evil.example"}).status_code == 421
         page = {**accept, "Origin": "https://evil.example"}

@@ -51,7 +51,6 @@ def server_of(nest: nestling.Nest) -> Server[Any]:
         version=nestling.__version__,
         title="Nestling",
         instructions=INSTRUCTIONS,
-        get_tool_input_schema=lambda name: TOOLS[name].schema if name in TOOLS else None,
         on_list_tools=asked.list_tools,
         on_call_tool=asked.call_tool,
         on_list_resources=asked.list_resources,
@@ -241,7 +240,7 @@ class _Keyed:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = dict(scope.get("headers", ())).get(b"authorization", b"")
-        if scope["type"] != "http" or hmac.compare_digest(given, self._wanted):
+        if scope["type"] == "lifespan" or hmac.compare_digest(given, self._wanted):
             await self._app(scope, receive, send)
             return
         refusal = PlainTextResponse(
