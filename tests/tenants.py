@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -66,7 +67,8 @@ def synced(scope: Nest, files: Mapping[str, str], folder: Path) -> Any:
     for old in folder.iterdir():
         old.unlink()
     for name, text in files.items():
-        (folder / name).write_text(text, "utf-8")
+        card = json.dumps({"id": "x", "text": text}) if name.endswith(".jsonl") else text
+        (folder / name).write_text(card, "utf-8")
     return scope.sync(folder, dry_run=True), scope.sync(folder)
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nestling
 from nestling import Document, Nest
 from nestling.bounds import Bounds, labelled
+from nestling.stores.sqlite import SQLiteStore
 from tenants import QUERIES, Deed, done, found, seen
 from wordhash import WordHash
 
@@ -91,7 +95,7 @@ deeds = st.one_of(
         Deed,
         st.just("sync"),
         st.dictionaries(
-            st.sampled_from(("x.md", "h.md", "«user=eve»x.md", "«tenant=globex»h.md")),
+            st.sampled_from(("x.md", "h.md", "«user=eve»x.md", "«tenant=globex»h.md", "cards.jsonl")),
             st.sampled_from(TEXTS),
         ),
     ),
@@ -114,21 +118,18 @@ class Worlds:
     """One nest for all, and for each tenant another one in which it is alone."""
 
     def __init__(self, folder: Path) -> None:
-        self.embedder = WordHash()
-        self.nest = nestling.open(":memory:", create=True, embedder=self.embedder)
+        self.nest = nestling.open(":memory:", create=True, embedder=WordHash())
         self.alone = {
             each: nestling.open(":memory:", create=True, embedder=WordHash()).scope(tenant=each)
             for each in TENANTS
         }
-        self.folders = {each: folder / each for each in TENANTS}
-        for each in self.folders.values():
-            each.mkdir()
+        # one for all: who syncs another's files is told nothing of them either
+        self.folder = folder
 
     def do(self, tenant: str, deed: Deed) -> None:
         """A deed tells its tenant the same, whoever else is there."""
-        # in one folder: who syncs another's files is told nothing of them either
-        here = done(self.nest.scope(tenant=tenant), deed, self.folders[TENANTS[0]])
-        assert here == done(self.alone[tenant], deed, self.folders[TENANTS[0]])
+        here = done(self.nest.scope(tenant=tenant), deed, self.folder)
+        assert here == done(self.alone[tenant], deed, self.folder)
 
     def hold(self) -> None:
         """Each tenant sees the same as where it is alone."""
@@ -136,10 +137,11 @@ class Worlds:
             assert seen(self.nest.scope(tenant=tenant)) == seen(alone)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.one_of(st.tuples(st.sampled_from(TENANTS), deeds), owned), min_size=2, max_size=8))
-def test_tenants_do_not_know_of_each_other(steps: list[Any]) -> None:
-    """Whatever others add, sync, remove or ask, a scope tells, holds and ranks as if it were alone in the nest."""
+steps = st.lists(st.one_of(st.tuples(st.sampled_from(TENANTS), deeds), owned), min_size=2, max_size=8)
+
+
+def live(steps: list[Any]) -> None:
+    """Go through what tenants and the owner do, and hold each tenant to what it sees alone."""
     with TemporaryDirectory() as folder:
         worlds = Worlds(Path(folder))
         for step in steps:
@@ -149,6 +151,21 @@ def test_tenants_do_not_know_of_each_other(steps: list[Any]) -> None:
                 worlds.do(*step)
             worlds.hold()
         assert worlds.nest.check() == []
+
+
+@settings(max_examples=35)
+@given(steps)
+def test_tenants_do_not_know_of_each_other(steps: list[Any]) -> None:
+    """Whatever others add, sync, remove or ask, a scope tells, holds and ranks as if it were alone in the nest."""
+    live(steps)
+
+
+@pytest.mark.slow
+@settings(max_examples=600)
+@given(steps)
+def test_tenants_do_not_know_of_each_other_at_length(steps: list[Any]) -> None:
+    """The same, for minutes."""
+    live(steps)
 
 
 @pytest.fixture
@@ -220,6 +237,29 @@ def test_sees_what_was_added_from_outside(nest: Nest) -> None:
     tree = nest.show("a")
     assert tree is not None
     assert tree.document.text == "three"
+
+
+def test_a_document_that_leaves_meanwhile_is_left_alone(
+    nest: Nest, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the owner gives a document to another tenant just before it is replaced, the scope gets one of its own."""
+    nest.add(Document("a", "one", metadata={"tenant": "acme"}))
+    replaced = SQLiteStore.replace
+
+    def after_the_owner(store: SQLiteStore, *arguments: Any) -> None:
+        monkeypatch.setattr(SQLiteStore, "replace", replaced)
+        with nestling.open(path, embedder=WordHash()) as owner:
+            owner.add(Document("a", "two", metadata={"tenant": "globex"}))
+        replaced(store, *arguments)
+
+    monkeypatch.setattr(SQLiteStore, "replace", after_the_owner)
+    nest.scope(tenant="acme").add(Document("a", "three"))
+    assert {info.id: info.metadata["tenant"] for info in nest.list()} == {
+        "a": "globex",
+        "«tenant=acme»a": "acme",
+    }
+    assert [p.text for p in nest.scope(tenant="globex").search("two")] == ["two"]
+    assert [p.text for p in nest.scope(tenant="acme").search("three")] == ["three"]
 
 
 def test_a_list_is_no_membership(nest: Nest) -> None:
@@ -375,18 +415,34 @@ def test_owner_is_held_to_labels(nest: Nest) -> None:
     assert ids(nest.scope(tenant="globex")) == []
 
 
-def test_tunes_and_watches_in_a_scope(tenants: tuple[Nest, Nest], tmp_path: Path) -> None:
-    """What is built on a nest is held by its scope."""
+def test_watches_in_a_scope(tenants: tuple[Nest, Nest], tmp_path: Path) -> None:
+    """A folder that is watched is synced with the scope."""
     acme, _ = tenants
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "n.md").write_text("nectarines")
-    from threading import Event
-
     stop = Event()
     reports: Iterator[Any] = nestling.watch(acme, tmp_path / "docs", stop=stop)
     assert next(reports).added == ["n.md"]
     stop.set()
     assert ids(acme) == ["a.md", "n.md", "terms.md"]
+
+
+def test_does_not_name_who_holds_a_lock(path: Path) -> None:
+    """The command of the process that writes may name another tenant; a scope only says that it waited."""
+    with nestling.open(path, create=True, embedder=WordHash(), timeout=0) as nest:
+        script = (
+            "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None);"
+            "db.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.read()"
+        )
+        command = [sys.executable, "-c", script, str(path), "--scope", "tenant=globex"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "held\n"
+            with pytest.raises(nestling.LockedError) as caught:
+                nest.scope(tenant="acme").add(Document("a", "text"))
+            other.communicate("")
+    assert "globex" not in f"{caught.value} {caught.value.__cause__} {caught.value.report}"
+    assert "locked by another process" in str(caught.value)
 
 
 values = st.one_of(

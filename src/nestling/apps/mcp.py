@@ -25,15 +25,8 @@ KEY_VARIABLE = "NESTLING_MCP_KEY"
     help=f"Serve streamable HTTP at http://HOST:PORT/mcp instead of stdio; with a key in ${KEY_VARIABLE}, only who"
     " bears it.",
 )
-@click.option(
-    "--scope",
-    "scopes",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="Serve only the documents with this metadata value. Given again: all hold.",
-)
 @options.on_a_nest
-def mcp(http: str | None, scopes: tuple[str, ...], nest: str | None, timeout: float, as_json: bool) -> None:
+def mcp(http: str | None, nest: str | None, timeout: float, as_json: bool) -> None:
     """Serve a nest to assistants, by the Model Context Protocol.
 
     They can search, get contexts, read passages and list documents (docs/mcp.md), and change nothing. Without
@@ -48,19 +41,18 @@ def mcp(http: str | None, scopes: tuple[str, ...], nest: str | None, timeout: fl
         raise nestling.MissingExtraError(
             "mcp, the SDK of the Model Context Protocol, is not installed; run: pip install 'nestling[mcp]'"
         ) from error
-    path, scope = options.located(nest), options.scope_of(scopes)
+    path = options.located(nest)
     signal.signal(signal.SIGTERM, _stop)
-    with nestling.open(path, timeout=timeout) as opened, suppress(KeyboardInterrupt):
-        served = opened.scope(**scope) if scope else opened
+    with options.opened(path, timeout=timeout) as opened, suppress(KeyboardInterrupt):
         if http is None:
-            mcp_server.serve_stdio(served)
+            mcp_server.serve_stdio(opened)
             return
         host, port = address(http)
         key = key_of(os.environ.get(KEY_VARIABLE), host)
         with listening(host, port) as bound:
             place = f"[{host}]" if ":" in host else host
             complain(f"serving {path} at http://{place}:{bound.getsockname()[1]}/mcp")
-            mcp_server.serve_http(mcp_server.http_app(served, is_loopback(host), key), bound)
+            mcp_server.serve_http(mcp_server.http_app(opened, is_loopback(host), key), bound)
 
 
 def address(text: str) -> tuple[str, int]:

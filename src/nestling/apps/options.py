@@ -15,6 +15,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 NEST_VARIABLE = "NESTLING_NEST"
 NEST_HERE = "nest.nest"
+SCOPE_VARIABLE = "NESTLING_SCOPE"
 TIMEOUT = 30
 
 nest_option = click.option(
@@ -33,6 +34,31 @@ timeout_option = click.option(
     help="How long to wait for another process that is writing.",
 )
 
+
+class _Whole(click.types.StringParamType):
+    """Text that is not split at white space where it stands in the environment."""
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return [rv]
+
+
+def _keep_scope(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
+    context.meta[SCOPE_VARIABLE] = given
+
+
+# commands take it up in `opened`
+scope_option = click.option(
+    "--scope",
+    "scopes",
+    type=_Whole(),
+    metavar="KEY=VALUE",
+    multiple=True,
+    envvar=SCOPE_VARIABLE,
+    expose_value=False,
+    callback=_keep_scope,
+    help="Only documents with this metadata value (docs/scopes.md); also a JSON object. Given again: all hold."
+    f" Else ${SCOPE_VARIABLE}.",
+)
 
 limit_option = click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Ask only N, evenly spread."
@@ -95,8 +121,20 @@ def new_nest(
 
 
 def on_a_nest(command: Command) -> Command:
-    """``--nest``, ``--timeout`` and ``--json``, for a command that works on a nest."""
-    return nest_option(timeout_option(json_option(command)))
+    """``--nest``, ``--scope``, ``--timeout`` and ``--json``, for a command that works on a nest."""
+    return nest_option(scope_option(timeout_option(json_option(command))))
+
+
+def opened(path: str, **settings: Any) -> nestling.Nest:
+    """Open a nest as `nestling.open` does, in the scope that ``--scope`` asks for."""
+    nest = nestling.open(path, **settings)
+    try:
+        for text in click.get_current_context().meta.get(SCOPE_VARIABLE, ()):
+            nest = nest.scope(**_scope(text))
+    except BaseException:
+        nest.close()
+        raise
+    return nest
 
 
 def filtered(command: Command) -> Command:
@@ -140,23 +178,6 @@ def located(nest: str | None) -> str:
         f"no nest is named, and there is no ./{NEST_HERE}; make one with `nestling add PATH…`,"
         f" or name one with --nest or {NEST_VARIABLE}"
     )
-
-
-def scope_of(given: tuple[str, ...]) -> Mapping[str, Any]:
-    """The scope given with ``--scope``, by key; empty where none is.
-
-    Raises:
-        SettingError: One is no KEY=VALUE, or a key is given twice.
-    """
-    values: dict[str, Any] = {}
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip():
-            raise nestling.SettingError(f"--scope {text}: not KEY=VALUE; write --scope tenant=acme")
-        if key in values:
-            raise nestling.SettingError(f"--scope {text}: {key} is given twice; give each key once")
-        values[key] = _value(value)
-    return values
 
 
 def filter_of(given: tuple[str, ...]) -> Mapping[str, Any] | None:
@@ -213,6 +234,22 @@ def _filter(text: str) -> Mapping[str, Any]:
             f'--where {text}: not JSON ({error}); write --where \'{{"tenant": "acme"}}\''
         ) from error
     return found
+
+
+def _scope(text: str) -> Mapping[str, Any]:
+    key, equals, value = text.partition("=")
+    values: Any = {key.strip(): _value(value)} if equals else None
+    if text.lstrip().startswith("{"):
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError):
+            values = None
+    if not isinstance(values, dict) or not values:
+        raise nestling.SettingError(
+            f"--scope {text}: neither KEY=VALUE nor a JSON object; write --scope tenant=acme,"
+            ' or --scope \'{"tenant": "acme", "year": 2020}\''
+        )
+    return values
 
 
 def _value(text: str) -> str | int | float | bool | None:
