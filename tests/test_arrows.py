@@ -13,8 +13,8 @@ ROOMS = ("ingest", "models", "stores", "retrieve", "measure")
 # the modules that join the rooms: the flow with what it is made of, how a nest is opened, tuning, which builds
 # nests to measure them, and watching, which syncs a nest when a folder changes
 JOINTS = {
-    *(f"nestling.{name}" for name in ("nest", "adding", "changes", "indexing", "rebuilding", "syncing")),
-    *(f"nestling.{name}" for name in ("opening", "tuning", "watching")),
+    *(f"nestling.{name}" for name in ("nest", "adding", "asking", "changes", "indexing", "rebuilding")),
+    *(f"nestling.{name}" for name in ("opening", "syncing", "tuning", "watching")),
 }
 
 

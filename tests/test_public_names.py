@@ -8,12 +8,13 @@ import sys
 import nestling
 
 NAMES = """
-Child Comparison Context Document DocumentError DocumentInfo EditionInfo Embedder EmbedderMismatchError Endpoint
-Evaluation Evidence Explanation Failure FilterError FullError GoldSpan Golden GoldenQuestion InputError
-LockedError MiniLM MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError
-NotFoundError OnnxDirectory Parent Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed Report Results
-ScopeError Scoring SettingError Standing Static StoreError Tree TuneProgress Tuned Vote compare html_report
-marker open quoted read_corpus read_golden tune watch
+Answer ChatEndpoint Child Citation Claim Comparison Context Document DocumentError DocumentInfo EditionInfo
+Embedder EmbedderMismatchError Endpoint Evaluation Evidence Explanation Failure FilterError FullError Generated
+GoldSpan Golden GoldenQuestion InputError LanguageModel LockedError MiniLM MissingExtraError ModelError Nest
+NestlingError NewerNestError NotANestError NotFoundError OnnxDirectory Parent Passage Piece Progress
+ReadOnlyError Rebuilt Recipe Renamed Report Results ScopeError Scoring SettingError Standing Static StoreError
+Support Tree TuneProgress Tuned Verification Vote compare html_report marker open quoted read_corpus read_golden
+tune watch
 """
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from nestling.answers import Answer, Citation, Claim, Support, Verification
     from nestling.errors import (
         DocumentError,
         EmbedderMismatchError,
@@ -46,8 +47,10 @@ if TYPE_CHECKING:
     from nestling.measure.search import TuneProgress
     from nestling.measure.tuned import Standing, Tuned
     from nestling.models.builtin import MiniLM
+    from nestling.models.chat import ChatEndpoint
     from nestling.models.embedder import Embedder
     from nestling.models.endpoint import Endpoint
+    from nestling.models.language_model import Generated, LanguageModel
     from nestling.models.onnx_directory import OnnxDirectory
     from nestling.models.static import Static
     from nestling.nest import Nest
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from nestling.watching import watch
 
 _HOMES = {
+    "answers": "Answer Citation Claim Support Verification",
     "errors": (
         "DocumentError EmbedderMismatchError FilterError FullError InputError LockedError MissingExtraError"
         " ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError ScopeError"
@@ -74,8 +78,10 @@ _HOMES = {
     "measure.search": "TuneProgress",
     "measure.tuned": "Standing Tuned",
     "models.builtin": "MiniLM",
+    "models.chat": "ChatEndpoint",
     "models.embedder": "Embedder",
     "models.endpoint": "Endpoint",
+    "models.language_model": "Generated LanguageModel",
     "models.onnx_directory": "OnnxDirectory",
     "models.static": "Static",
     "nest": "Nest",
@@ -91,7 +97,11 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "Answer",
+    "ChatEndpoint",
     "Child",
+    "Citation",
+    "Claim",
     "Comparison",
     "Context",
     "Document",
@@ -107,10 +117,12 @@ __all__ = [
     "Failure",
     "FilterError",
     "FullError",
+    "Generated",
     "GoldSpan",
     "Golden",
     "GoldenQuestion",
     "InputError",
+    "LanguageModel",
     "LockedError",
     "MiniLM",
     "MissingExtraError",
@@ -137,9 +149,11 @@ __all__ = [
     "Standing",
     "Static",
     "StoreError",
+    "Support",
     "Tree",
     "TuneProgress",
     "Tuned",
+    "Verification",
     "Vote",
     "compare",
     "html_report",

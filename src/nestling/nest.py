@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from nestling.adding import add
+from nestling.answers import Answer, Verification
+from nestling.asking import Asking
 from nestling.bounds import Bounds
 from nestling.errors import SettingError
 from nestling.indexing import check_readable
@@ -19,8 +21,10 @@ from nestling.ingest.check import is_storable
 from nestling.ingest.load import Source
 from nestling.ingest.prepare import question_language
 from nestling.ingest.terms import query_terms
+from nestling.models.chat_spec import language_model_from
 from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
+from nestling.models.language_model import LanguageModel
 from nestling.models.vectors import embedded
 from nestling.observing import Retrieval, removed, retrieval
 from nestling.rebuilding import EditionInfo, Rebuilt, editions, prune, rebuild, rollback, switch_to
@@ -37,7 +41,7 @@ from nestling.stores.scoped import scoped
 from nestling.syncing import sync
 from nestling.types import Context
 from nestling.view import View
-from nestling.where import parse
+from nestling.where import Where, parse
 
 if TYPE_CHECKING:
     from nestling.measure.evaluation import Evaluation
@@ -251,6 +255,54 @@ class Nest:
             found = find(view, self._question(query, view), tree, 0, self.scoring)
             counted = count or self._embedders.of(view.edition).count_tokens
             return asked.packed(context(view, found, room, shape, neighbours, gate, counted))
+
+    def ask(
+        self,
+        question: str,
+        budget: int = 2000,
+        *,
+        model: LanguageModel | str | None = None,
+        stream: Callable[[str], None] | None = None,
+        where: Mapping[str, Any] | None = None,
+        min_similarity: float | None = None,
+        min_coverage: float | None = None,
+        count: Callable[[str], int] | None = None,
+    ) -> Answer:
+        """An answer with citations, each resolved, and each sentence held to the passages (docs/asking.md).
+
+        Args:
+            question: Any text.
+            budget: Tokens of the context that it is answered from; 1 or more.
+            model: A language model, or its spec (`openai:MODEL@URL`). Without one the answer is the best
+                sentences of the context, as they stand.
+            stream: Called with each piece of the text as it comes. What it raises ends the answer.
+            where: A metadata filter (`nestling.where`).
+            min_similarity: As in `search`; where no passage passes, there is no answer. Without a gate there is
+                none where nothing that was found has to do with the question (docs/asking.md); -1 opens it.
+            min_coverage: As in `search`.
+            count: As in `context`.
+
+        Raises:
+            ModelError: A model failed.
+            SettingError: A number is out of its range, the spec is unknown, or the question is not text.
+            FilterError: ``where`` is not a filter.
+        """
+        room, gate, tree = _whole("budget", budget, 1), Gate(min_similarity, min_coverage), parse(where)
+        chosen = language_model_from(model) if isinstance(model, str) else model
+        return self._asking(tree).ask(question, room, gate, chosen, count, stream or (lambda text: None))
+
+    def verify(self, text: str) -> Verification:
+        """What a text cites and claims, held to the whole nest, whoever wrote it (docs/asking.md).
+
+        Raises:
+            SettingError: It is not text.
+        """
+        if not isinstance(text, str):
+            raise SettingError(f"the text is {text!r:.80}; give text")
+        return self._asking(None).verify(text)
+
+    def _asking(self, where: Where | None) -> Asking:
+        return Asking(self._store, self._embedders, self._question, self.scoring, where)
 
     def evaluate(
         self,

@@ -22,6 +22,8 @@ FREE = {"metadata", "languages", "votes", "dropped"}
 COMMANDS = {
     "search": ["search", "topic2"],
     "context": ["context", "topic2"],
+    "ask": ["ask", "topic2"],
+    "verify": ["verify", "answer.txt"],
     "show": ["show", "manual.md"],
     "list": ["list"],
     "add": ["add", "a.txt", "nothing.txt"],
@@ -66,6 +68,7 @@ def test_json_page_has_the_names_that_are_produced(run: Run, manual: str, sectio
     Path("a.txt").write_text("A text.")
     Path("folder").mkdir()
     Path("folder", "b.txt").write_text("Another text.")
+    Path("answer.txt").write_text("A sentence about topic2 and the rest of it [cite:manual.md].")
     produced = json.loads(run(*COMMANDS[section], "--json").stdout)
     documented = examples(section)[0]
     assert list(documented) == list(produced)

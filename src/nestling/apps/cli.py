@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 import nestling
+from nestling.apps.answering import ask, verify
 from nestling.apps.comparing import compare
 from nestling.apps.demo import demo
 from nestling.apps.editions import editions, prune, rebuild, rollback, switch
@@ -57,7 +58,8 @@ def main() -> None:
 
 
 for _command in (
-    *(demo, add, sync, search, context, show, list_, remove, stats, check, eval_, compare, tune),
+    *(demo, add, sync, search, context, ask, verify, show, list_, remove, stats, check),
+    *(eval_, compare, tune),
     *(rebuild, editions, switch, rollback, prune),
     mcp,
 ):

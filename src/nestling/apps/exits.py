@@ -36,11 +36,12 @@ BROKEN_PIPE = 141
 
 # the first that fits an error counts
 EXITS = (
-    Exit(OK, (), "all was done; a search that finds nothing is done, too"),
+    Exit(OK, (), "all was done; a search that finds nothing, or a question without an answer, is done, too"),
     Exit(
         PARTLY,
         (),
-        "done, but `add` or `sync` could not store every input, `check` found damage, or `rebuild` did not switch",
+        "done, but `add` or `sync` could not store every input, `check` found damage, `rebuild` did not switch,"
+        " or `ask` or `verify` found something that does not hold",
     ),
     Exit(USAGE, (), "the command cannot be read: an unknown option, a missing argument"),
     Exit(3, ("InputError",), "what was given cannot be used: a filter, a size, a document"),

@@ -49,6 +49,23 @@ def context(query: str, packed: nestling.Context) -> JSON:
     return {"query": query, **plain(packed)}
 
 
+def answer(given: nestling.Answer) -> JSON:
+    """What `Nest.ask` answered; of its context the passages' ids, since each is cited with where it stands."""
+    told: JSON = plain(given)
+    shown = given.context
+    told["context"] = {
+        "tokens": shown.tokens,
+        "budget": shown.budget,
+        "passages": [passage.id for passage in shown.passages],
+    }
+    return {**told, "verification": verification(given.verification)}
+
+
+def verification(found: nestling.Verification) -> JSON:
+    """What `Nest.verify` found."""
+    return {"sound": found.sound, **plain(found)}
+
+
 def tree(id: str, shown: nestling.Tree) -> JSON:
     """A document with its parents and children; ``start`` and ``end``: what the id names of it."""
     start, end = span(id, shown)

@@ -24,6 +24,8 @@ class MiniLM:
         dimension: 384.
         max_tokens: 256, the two special tokens included; the rest of a text is not read.
         languages: English.
+        unrelated_below: A question and texts that are all less similar have nothing to do with each other: of 200
+            questions of five corpora one is, of those asked of another corpus most are (benchmarks/abstain.py).
         spec: The text by which `nestling.models.spec.embedder_from` makes another like it.
 
     Raises:
@@ -31,6 +33,7 @@ class MiniLM:
     """
 
     spec: str | None = "minilm"
+    unrelated_below: float | None = 0.3
 
     def __init__(self) -> None:
         facts = read_facts()

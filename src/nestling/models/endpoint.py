@@ -13,6 +13,7 @@ import httpx
 import numpy as np
 
 from nestling.errors import ModelError, SettingError
+from nestling.models.address import endpoint_url, usable_key
 from nestling.models.embedder import Vectors
 from nestling.models.patience import post
 from nestling.models.spec_text import write_languages, write_spec
@@ -75,7 +76,7 @@ class Endpoint:
         if not timeout > 0:
             raise SettingError(f"timeout is {timeout}; give more than 0 seconds")
         self._model, self._batch, self._timeout, self._retries = model, batch, timeout, retries
-        self._key = read_key(api_key)
+        self._key = usable_key(api_key or os.environ.get(KEY_VARIABLE, ""), KEY_VARIABLE)
         self._asked, self._found = dimension, dimension
         self._query_prefix, self._document_prefix = query_prefix, document_prefix
         self.max_tokens: int = max_tokens or MAX_TOKENS
@@ -156,37 +157,13 @@ class Endpoint:
         return f"Endpoint({self._url!r}, {self._model!r})"
 
 
-def read_key(given: str | None) -> str | None:
-    """The key given, else that of the environment, else None.
-
-    Raises:
-        SettingError: It cannot be sent in a header.
-    """
-    key = (given or os.environ.get(KEY_VARIABLE, "")).strip()
-    if not (key.isascii() and key.isprintable()):
-        raise SettingError(f"the API key holds characters that no key has; check api_key or {KEY_VARIABLE}")
-    return key or None
-
-
 def embeddings_url(url: str) -> str:
     """The address of the endpoint itself, ``/embeddings`` put to the path where it is missing.
 
     Raises:
         SettingError: It is no http address, or holds a user name or password.
     """
-    try:
-        parsed = httpx.URL(url)
-    except (httpx.InvalidURL, TypeError) as error:
-        raise SettingError(f"the address {url!r} is not one: {error}; give http(s)://host/path") from error
-    if parsed.userinfo:
-        raise SettingError(
-            f"the address of {parsed.host} holds a user name or password; give the key as api_key, or in the "
-            f"environment variable {KEY_VARIABLE}"
-        )
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise SettingError(f"the address {url!r} is not one; give http(s)://host/path")
-    path = parsed.path.rstrip("/")
-    return str(parsed.copy_with(path=path if path.endswith("/embeddings") else f"{path}/embeddings"))
+    return endpoint_url(url, "/embeddings", KEY_VARIABLE)
 
 
 def read_vectors(answer: Any, count: int, url: str) -> Vectors:
