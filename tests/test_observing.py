@@ -73,6 +73,18 @@ def test_a_query_is_told_only_on_request(
     assert events(caplog)[-1][1]["query"] == "xylophone"
 
 
+def test_an_answer_is_told(nest: nestling.Nest, caplog: pytest.LogCaptureFixture) -> None:
+    """Asking is two events: what was packed, and how it was answered and holds."""
+    nest.add(nestling.Document("a", "The lamp may be returned within 30 days."))
+    answer = nest.ask("when may the lamp be returned?")
+    (packed, _), (answered, fields) = events(caplog)[-2:]
+    assert (packed, answered) == ("packed", "answered")
+    assert (fields["tier"], fields["made"]) == (answer.tier, "extractive")
+    assert fields["claim_count"] == len(answer.verification.claims)
+    assert fields["problem_count"] == 0
+    assert "lamp" not in caplog.text
+
+
 def test_a_sync_and_a_switch_are_told(
     nest: nestling.Nest, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -205,6 +206,70 @@ def test_a_model_on_a_server_is_a_client(spans: InMemorySpanExporter) -> None:
     assert embedding.kind is SpanKind.CLIENT
     assert told(embedding)["gen_ai.provider.name"] == "openai"
     assert named(spans, "nestling.add").kind is SpanKind.INTERNAL
+
+
+class Scripted:
+    """A language model that writes what it is told to."""
+
+    name = "scripted"
+
+    def generate(self, system: str, prompt: str, on_text: Callable[[str], None]) -> nestling.Generated:
+        """Write one sentence."""
+        text = f"The {SECRET} number2 is tuned [cite:manual.md§3]."
+        on_text(text)
+        return nestling.Generated(text, 100, 10)
+
+
+def test_asking_is_a_tree_of_its_steps(filled: nestling.Nest, spans: InMemorySpanExporter) -> None:
+    """An answer holds the retrieval, the language model and the verification, each with its counts, and no text."""
+    answer = filled.ask(f"is the {SECRET} number2 tuned?", model=Scripted())
+    found = tree(spans)
+    assert found[""] == ["nestling.ask"]
+    assert found["nestling.ask"] == ["retrieval", "chat scripted", "nestling.verify"]
+    assert "nestling.pack" in found["retrieval"]
+    root, verified = told(named(spans, "nestling.ask")), told(named(spans, "nestling.verify"))
+    assert (root["nestling.tier"], root["nestling.made"]) == ("full", "generated")
+    assert root["nestling.parent_count"] == len(answer.context.passages)
+    for counts in (root, verified):
+        assert counts["nestling.citation_count"] == len(answer.verification.citations) == 1
+        assert counts["nestling.claim_count"] == len(answer.verification.claims) == 1
+        assert counts["nestling.problem_count"] == len(answer.verification.problems)
+    chat = named(spans, "chat scripted")
+    assert chat.kind is SpanKind.CLIENT
+    assert told(chat) == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "custom",
+        "gen_ai.request.model": "scripted",
+        "gen_ai.usage.input_tokens": 100,
+        "gen_ai.usage.output_tokens": 10,
+        "gen_ai.response.finish_reasons": ("stop",),
+        "nestling.characters": len(answer.text),
+    }
+    assert SECRET not in everything(spans)
+
+
+def test_what_a_language_model_reads_and_writes_is_told_on_request(
+    filled: nestling.Nest, spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the switch on, the messages are there, in the form of the conventions."""
+    monkeypatch.setenv(CAPTURE, "true")
+    answer = filled.ask(f"is the {SECRET} number2 tuned?", model=Scripted())
+    chat = told(named(spans, "chat scripted"))
+    (output,) = json.loads(str(chat["gen_ai.output.messages"]))
+    assert output["parts"] == [{"type": "text", "content": answer.text}]
+    (read,) = json.loads(str(chat["gen_ai.input.messages"]))
+    assert answer.context.text in read["parts"][0]["content"]
+    assert json.loads(str(chat["gen_ai.system_instructions"]))[0]["content"]
+
+
+def test_an_answer_without_a_language_model_has_no_chat(
+    filled: nestling.Nest, spans: InMemorySpanExporter
+) -> None:
+    """Sentences are chosen by embedding them, in the span of the answer."""
+    filled.ask(f"is the {SECRET} number2 tuned?")
+    assert not any(each.name.startswith("chat") for each in spans.get_finished_spans())
+    assert told(named(spans, "nestling.ask"))["nestling.made"] == "extractive"
+    assert SECRET not in everything(spans)
 
 
 SCRIPT = """

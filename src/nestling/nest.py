@@ -26,7 +26,7 @@ from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.language_model import LanguageModel
 from nestling.models.vectors import embedded
-from nestling.observing import Retrieval, removed, retrieval
+from nestling.observing import Retrieval, answering, removed, retrieval
 from nestling.rebuilding import EditionInfo, Rebuilt, editions, prune, rebuild, rollback, switch_to
 from nestling.results import DocumentInfo, Progress, Report, Results, Tree
 from nestling.retrieve.context import context
@@ -289,7 +289,11 @@ class Nest:
         """
         room, gate, tree = _whole("budget", budget, 1), Gate(min_similarity, min_coverage), parse(where)
         chosen = language_model_from(model) if isinstance(model, str) else model
-        return self._asking(tree).ask(question, room, gate, chosen, count, stream or (lambda text: None))
+        with answering(self._store.path, question) as asked:
+            answer = self._asking(tree).ask(
+                question, room, gate, chosen, count, stream or (lambda text: None)
+            )
+            return asked.answered(answer)
 
     def verify(self, text: str) -> Verification:
         """What a text cites and claims, held to the whole nest, whoever wrote it (docs/asking.md).

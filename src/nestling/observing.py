@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from nestling.answers import Answer, Verification
 from nestling.results import Report, Results
 from nestling.tracing import Span, captures_text, span, trace_ids
 from nestling.types import Context, Passage
@@ -39,6 +40,34 @@ def best_of(passages: Sequence[Passage]) -> dict[str, int | str | float]:
         return {"parent_count": 0}
     best = max(passages, key=lambda passage: passage.score)
     return {"parent_count": len(passages), "parent_id": best.id, "top_score": best.score}
+
+
+def held(verification: Verification) -> dict[str, int]:
+    """How much of a text was held to passages, and how much of it does not hold."""
+    return {
+        "citation_count": len(verification.citations),
+        "claim_count": len(verification.claims),
+        "problem_count": len(verification.problems),
+    }
+
+
+@contextmanager
+def verifying() -> Iterator[Callable[[Verification], Verification]]:
+    """Let a block be the span of a verification, which is told by calling what is given, and handed on."""
+    with span("nestling.verify") as told:
+
+        def hand_on(found: Verification) -> Verification:
+            told.set(**held(found))
+            return found
+
+        yield hand_on
+
+
+@contextmanager
+def answering(nest: str, question: str) -> Iterator[Retrieval]:
+    """Let a block be the span of a question that is answered in words."""
+    with span("nestling.ask", nest=nest) as told:
+        yield Retrieval(told, nest, "ask", question)
 
 
 @contextmanager
@@ -90,11 +119,21 @@ class Retrieval:
         )
         return context
 
+    def answered(self, answer: Answer) -> Answer:
+        """Tell how a question was answered, and hand the answer on."""
+        told = {"tier": answer.tier, "made": answer.made, **held(answer.verification)}
+        self.span.set(**told, **best_of(answer.context.passages))
+        self._log("answered", answer.context.passages, answer.abstained, **told)
+        return answer
+
     def _tell(self, name: str, passages: Sequence[Passage], abstained: str | None, **fields: Any) -> None:
         if self.span:
             documents = json.dumps([{"id": passage.id, "score": passage.score} for passage in passages])
             conventional = {"gen_ai.retrieval.documents": documents}
             self.span.set(conventional, abstained=abstained is not None, **best_of(passages))
+        self._log(name, passages, abstained, **fields)
+
+    def _log(self, name: str, passages: Sequence[Passage], abstained: str | None, **fields: Any) -> None:
         if LOGGER.isEnabledFor(logging.INFO):
             ms = round(1000 * (time.monotonic() - self.began), 2)
             query = self.query if captures_text() else None

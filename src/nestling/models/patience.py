@@ -43,19 +43,20 @@ def post(client: httpx.Client, url: str, body: dict[str, Any], retries: int) -> 
                     f"{url} could not be reached in {tried + 1} tries ({type(error).__name__}: {error}); "
                     "check the address and that the server runs"
                 ) from error
-            _wait(url, tried, None, type(error).__name__)
+            wait(url, tried, None, type(error).__name__)
             continue
         if not transient(response.status_code):
             return read_answer(response, url)
         if tried < retries:
-            _wait(url, tried, response.headers.get("Retry-After"), str(response.status_code))
+            wait(url, tried, response.headers.get("Retry-After"), str(response.status_code))
     raise ModelError(
         f"{url} answered {response.status_code} in {retries + 1} tries: {response.text[:QUOTED]}; "
         "try again later, or send less at a time"
     )
 
 
-def _wait(url: str, tried: int, asked: str | None, reason: str) -> None:
+def wait(url: str, tried: int, asked: str | None, reason: str) -> None:
+    """Sleep after try number ``tried`` (from 0) for as long as `wait_after` says, and log it with the reason."""
     seconds = wait_after(tried, asked)
     event(
         "retry",
