@@ -6,7 +6,8 @@ import ipaddress
 import os
 import signal
 import socket
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 import click
@@ -42,8 +43,7 @@ def mcp(http: str | None, nest: str | None, timeout: float, as_json: bool) -> No
             "mcp, the SDK of the Model Context Protocol, is not installed; run: pip install 'nestling[mcp]'"
         ) from error
     path = options.located(nest)
-    signal.signal(signal.SIGTERM, _stop)
-    with options.opened(path, timeout=timeout) as opened, suppress(KeyboardInterrupt):
+    with options.opened(path, timeout=timeout) as opened, _until_stopped():
         if http is None:
             mcp_server.serve_stdio(opened)
             return
@@ -108,5 +108,17 @@ def listening(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+@contextmanager
+def _until_stopped() -> Iterator[None]:
+    """Let Ctrl-C or SIGTERM end a block, and nothing more."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
