@@ -22,6 +22,7 @@ CODES = {
     "NotANestError": 5,
     "NewerNestError": 5,
     "ReadOnlyError": 5,
+    "ScopeError": 5,
     "FullError": 5,
     "LockedError": 6,
     "ModelError": 7,

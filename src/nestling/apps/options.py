@@ -127,10 +127,11 @@ def on_a_nest(command: Command) -> Command:
 
 def opened(path: str, **settings: Any) -> nestling.Nest:
     """Open a nest as `nestling.open` does, in the scope that ``--scope`` asks for."""
+    scopes = [_scope(text) for text in click.get_current_context().meta.get(SCOPE_VARIABLE, ())]
     nest = nestling.open(path, **settings)
     try:
-        for text in click.get_current_context().meta.get(SCOPE_VARIABLE, ()):
-            nest = nest.scope(**_scope(text))
+        for values in scopes:
+            nest = nest.scope(**values)
     except BaseException:
         nest.close()
         raise
