@@ -32,6 +32,8 @@ print text exactly as it is stored.
 
 With `--json`, stdout is one JSON value, described in [json.md](json.md), also where the command fails.
 
+With `NESTLING_LOG=info`, stderr has log events as JSON lines, too ([observing.md](observing.md)).
+
 An error is one line on stderr, `nestling: …`, that says what was wrong and what to do next, and an exit code:
 """
 

@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from opentelemetry import trace
 
 import nestling
 
@@ -27,6 +28,8 @@ EXAMPLES = {
 def test_python_examples_run(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each example works as it stands, with the built-in model, in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    # what is set there stays for the life of a process, and would collect the spans of all further tests
+    monkeypatch.setattr(trace, "set_tracer_provider", lambda provider: None)
     exec(compile(code, "example", "exec"), {"__name__": "example"})
 
 

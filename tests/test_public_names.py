@@ -14,7 +14,7 @@ Failure FilterError FullError Generated GoldSpan Golden GoldenQuestion InputErro
 MiniLM MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError NotFoundError
 OnnxDirectory Parent Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed Repair Report Results
 ScopeError Scoring ServerError SettingError Standing Static StoreError Support Tree TuneProgress Tuned
-Verification Vote compare html_report open read_corpus read_golden tune watch
+Verification Vote compare html_report marker open quoted read_corpus read_golden tune watch
 """
 
 

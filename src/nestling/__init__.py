@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         Tree,
         Vote,
     )
+    from nestling.retrieve.cite import marker, quoted
     from nestling.settings import Recipe, Scoring
     from nestling.tuning import tune
     from nestling.types import Child, Context, Document, Evidence, Failure, Parent, Passage, Piece
@@ -101,6 +102,7 @@ _HOMES = {
     "opening": "open",
     "rebuilding": "EditionInfo Rebuilt",
     "results": "DocumentInfo Explanation Exported Progress Renamed Repair Report Results Tree Vote",
+    "retrieve.cite": "marker quoted",
     "settings": "Recipe Scoring",
     "tuning": "tune",
     "types": "Child Context Document Evidence Failure Parent Passage Piece",
@@ -174,7 +176,9 @@ __all__ = [
     "Vote",
     "compare",
     "html_report",
+    "marker",
     "open",
+    "quoted",
     "read_corpus",
     "read_golden",
     "tune",

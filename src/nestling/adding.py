@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from os import PathLike
 
@@ -21,8 +22,10 @@ from nestling.ingest.batches import batches, count_documents, windows
 from nestling.ingest.load import Source, load, path_exists
 from nestling.ingest.prepare import Prepared
 from nestling.models.known import Embedders
+from nestling.observing import changing, event
 from nestling.results import Progress, Renamed, Report
 from nestling.stores.base import EditionsChangedError, Entry, Indexed, Store
+from nestling.tracing import Span, span
 from nestling.types import Document, Failure
 from nestling.view import Edition
 
@@ -45,7 +48,8 @@ def add(
     changes = Changes(store, report)
     adding = Adding(store, embedders, changes, report, Told(progress, count_documents(source)))
     try:
-        adding.take(load(source, closed=store.own_files(), files=changes.files))
+        with changing("nestling.add", store.path, report):
+            adding.take(load(source, closed=store.own_files(), files=changes.files))
     except NestlingError as error:
         error.report = report
         raise
@@ -176,19 +180,11 @@ class Adding:
         for place, prepared in enumerate(window):
             own = {number: each[place] for number, each in rows.items()}
             change = self._changed[prepared.document.id]
+            document, language = prepared.document, prepared.language
+            entry = Entry(document, language, prepared.digest, self._editions, own, change.file)
             try:
-                self._store.replace(
-                    Entry(
-                        prepared.document,
-                        prepared.language,
-                        prepared.digest,
-                        self._editions,
-                        own,
-                        change.file,
-                    ),
-                    change.former,
-                    itself=self._itself,
-                )
+                with _stored(prepared):
+                    self._store.replace(entry, change.former, itself=self._itself)
             except EditionsChangedError as error:
                 if not attempts:
                     raise StoreError(str(error)) from error
@@ -236,9 +232,30 @@ class Adding:
             report.renamed.append(Renamed(change.former[0], id))
         else:
             (report.updated if change.known else report.added).append(id)
+        if not self._dry:
+            self._log(prepared, change)
         if not prepared.parents:
             report.empty.append(id)
         self._told.documents(1, id)
+
+    def _log(self, prepared: Prepared, change: Change) -> None:
+        event(
+            "renamed" if change.former else "replaced" if change.known else "added",
+            nest=self._store.path,
+            document=prepared.document.id,
+            former=change.former and change.former[0],
+            parent_count=len(prepared.parents),
+            chunk_count=len(prepared.texts),
+        )
+
+
+def _stored(prepared: Prepared) -> AbstractContextManager[Span]:
+    return span(
+        "nestling.store",
+        document_id=prepared.document.id,
+        parent_count=len(prepared.parents),
+        chunk_count=len(prepared.texts),
+    )
 
 
 class Told:

@@ -14,6 +14,7 @@ from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.language_model import LanguageModel, generated
 from nestling.models.vectors import embedded
+from nestling.observing import retrieval, verifying
 from nestling.retrieve.analysis import Analysis
 from nestling.retrieve.context import context
 from nestling.retrieve.extract import candidates, extract
@@ -65,7 +66,8 @@ class Asking:
         on_text: Callable[[str], None],
     ) -> Answer:
         """Pack a context, answer from it, and verify the answer; no view is held while a model writes."""
-        with self.store.view() as view:
+        source = self.store.meta.get("nest")
+        with retrieval("ask", self.store.path, source, question) as told, self.store.view() as view:
             asked = self.question(question, view)
             found = find(view, asked, self.where, 0, self.scoring)
             embedder = self.embedders.of(view.edition)
@@ -77,6 +79,7 @@ class Asking:
                 if refused
                 else context(view, found, budget, "pack", 1, gate, count or embedder.count_tokens)
             )
+            told.packed(packed)
             analysis = analysis_of(view.languages())
         answer = Answer(
             question,
@@ -120,7 +123,7 @@ class Asking:
         """Hold a text to a context, or where none is given to all of the nest."""
         shown = {} if packed is None else {passage.id: Source.of(passage) for passage in packed.passages}
 
-        with self.store.view() as view:
+        with verifying() as told, self.store.view() as view:
 
             def look(claim: str) -> list[Source]:
                 question = self.question(claim, view)
@@ -132,7 +135,7 @@ class Asking:
                     return Named("sound", shown[id])
                 return _named(view, id, packed is None)
 
-            return verify(text, list(shown.values()), name, look, analysis_of(view.languages()))
+            return told(verify(text, list(shown.values()), name, look, analysis_of(view.languages())))
 
 
 def _refused(view: View, found: Found, embedder: Embedder) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from os import PathLike
 from types import TracebackType
@@ -26,6 +27,7 @@ from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.language_model import LanguageModel
 from nestling.models.vectors import embedded
+from nestling.observing import Retrieval, answering, removed, retrieval
 from nestling.rebuilding import EditionInfo, Rebuilt, editions, prune, rebuild, rollback, switch_to
 from nestling.results import DocumentInfo, Exported, Progress, Repair, Report, Results, Tree
 from nestling.retrieve.context import context
@@ -178,7 +180,9 @@ class Nest:
         for id in wanted:
             if not isinstance(id, str):
                 raise SettingError(f"{id!r} is no document's id; give text")
-        return self._store.remove(wanted)
+        gone = self._store.remove(wanted)
+        removed(self._store.path, gone)
+        return gone
 
     # --- asking
 
@@ -209,8 +213,9 @@ class Nest:
         """
         wanted, skipped = _whole("k", k, 0), _whole("offset", offset, 0)
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
-        with self._store.view() as view:
-            return search(view, self._question(query, view), tree, wanted, skipped, gate, self.scoring)
+        with self._asked("search", query, wanted) as asked, self._store.view() as view:
+            found = search(view, self._question(query, view), tree, wanted, skipped, gate, self.scoring)
+            return asked.found(found)
 
     def context(
         self,
@@ -247,10 +252,10 @@ class Nest:
         if shape not in SHAPES:
             raise SettingError(f"shape is {shape!r}; give one of {', '.join(SHAPES)}")
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
-        with self._store.view() as view:
+        with self._asked("context", query) as asked, self._store.view() as view:
             found = find(view, self._question(query, view), tree, 0, self.scoring)
             counted = count or self._embedders.of(view.edition).count_tokens
-            return context(view, found, room, shape, neighbours, gate, counted)
+            return asked.packed(context(view, found, room, shape, neighbours, gate, counted))
 
     def ask(
         self,
@@ -285,7 +290,11 @@ class Nest:
         """
         room, gate, tree = _whole("budget", budget, 1), Gate(min_similarity, min_coverage), parse(where)
         chosen = language_model_from(model) if isinstance(model, str) else model
-        return self._asking(tree).ask(question, room, gate, chosen, count, stream or (lambda text: None))
+        with answering(self._store.path, question) as asked:
+            answer = self._asking(tree).ask(
+                question, room, gate, chosen, count, stream or (lambda text: None)
+            )
+            return asked.answered(answer)
 
     def verify(self, text: str) -> Verification:
         """What a text cites and claims, held to the whole nest, whoever wrote it (docs/asking.md).
@@ -342,6 +351,9 @@ class Nest:
             progress=progress,
             nest=self._store.path,
         )
+
+    def _asked(self, method: str, query: str, k: int | None = None) -> AbstractContextManager[Retrieval]:
+        return retrieval(method, self._store.path, self._store.meta.get("nest"), query, k)
 
     def _question(self, query: str, view: View) -> Question:
         # by the words and the model of the edition that the view holds, whatever is switched to meanwhile

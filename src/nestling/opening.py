@@ -12,6 +12,7 @@ from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders, change_embedder
 from nestling.models.spec import embedder_from
 from nestling.nest import Nest
+from nestling.observing import event
 from nestling.settings import Recipe
 from nestling.stores.sqlite import SQLiteStore
 from nestling.stores.sqlite_file import MEMORY
@@ -66,9 +67,11 @@ def open_nest(
     try:
         with store.view() as view:
             _check(view.edition.build, given, recipe, str(path))
+            built = view.edition
     except BaseException:
         store.close()
         raise
+    event("opened", nest=str(path), edition=built.number, embedder=built.build.embedder)
     return Nest(store, known)
 
 

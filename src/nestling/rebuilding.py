@@ -17,9 +17,11 @@ from nestling.ingest.terms import ANALYZER
 from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.spec import embedder_from
+from nestling.observing import changing, event
 from nestling.results import Progress, Report
 from nestling.settings import Recipe
 from nestling.stores.base import EditionsChangedError, Store
+from nestling.tracing import span
 from nestling.view import Build, Edition, EditionState, StoredDocument
 
 if TYPE_CHECKING:
@@ -108,7 +110,7 @@ def rebuild(
     if number == live.number:
         return Rebuilt(number, 0, 0, 0, False, _as_it_is(store))
     report = Report()
-    with _plain_errors():
+    with _plain_errors(), changing("nestling.rebuild", store.path, report):
         documents = fill(store, embedders, number, report, progress)
     done = Rebuilt(number, documents, report.embedded, report.reused, False, "")
     if golden is not None:
@@ -216,7 +218,9 @@ def _index(
         # the fault may lie with one document: those before it are still to be stored
         return sum(_index(store, indexer, [each], row_of, told, made) for each in window)
     by_row = {row_of[each.document.id]: own for each, own in zip(window, rows, strict=True)}
-    stored = store.index(indexer.edition.number, by_row)
+    children = sum(len(each.texts) for each in window)
+    with span("nestling.store", document_count=len(window), chunk_count=children):
+        stored = store.index(indexer.edition.number, by_row)
     told.documents(len(window), window[-1].document.id)
     return stored
 
@@ -235,7 +239,9 @@ def switch_to(
         for attempt in range(ATTEMPTS):
             fill(store, embedders, number, Report(), progress)
             try:
-                return store.switch(number)
+                store.switch(number)
+                event("switched", nest=store.path, edition=number)
+                return
             except EditionsChangedError:
                 if attempt == ATTEMPTS - 1:
                     raise

@@ -11,6 +11,7 @@ from nestling.errors import NestlingError
 from nestling.ingest.folder import Folder
 from nestling.ingest.listing import Scope
 from nestling.models.known import Embedders
+from nestling.observing import changing, removed
 from nestling.results import Progress, Report
 from nestling.stores.base import Store
 
@@ -35,9 +36,12 @@ def sync(
     changes = Changes(store, report, found.stored, found.former if delete else None)
     adding = Adding(store, embedders, changes, report, Told(progress, found.count()), dry_run)
     try:
-        adding.take(found.documents(changes.files))
-        gone = found.gone() if delete else {}
-        report.removed += store.remove(gone, gone) if gone and not dry_run else gone
+        with changing("nestling.sync", store.path, report):
+            adding.take(found.documents(changes.files))
+            gone = found.gone() if delete else {}
+            report.removed += store.remove(gone, gone) if gone and not dry_run else gone
+        if not dry_run:
+            removed(store.path, report.removed)
     except NestlingError as error:
         error.report = report
         raise

@@ -95,7 +95,7 @@ def test_gives_up(service: Service) -> None:
 def test_honours_retry_after(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server's Retry-After decides the wait."""
     waits: list[float] = []
-    monkeypatch.setattr("nestling.models.chat.time", SimpleNamespace(sleep=waits.append))
+    monkeypatch.setattr("nestling.models.patience.time", SimpleNamespace(sleep=waits.append))
     service.replies.append(Reply(status=429, body={}, headers={"Retry-After": "7"}))
     ask(ChatEndpoint(service.url, "m"))
     assert waits == [7]

@@ -15,7 +15,9 @@ from nestling.apps.evaluating import eval_
 from nestling.apps.exits import fail, interrupted, refuse, unread
 from nestling.apps.keeping import backup, export, import_
 from nestling.apps.keys import keys
+from nestling.apps.logs import logged
 from nestling.apps.looking import check, list_, show, stats
+from nestling.apps.mcp import mcp
 from nestling.apps.searching import context, search
 from nestling.apps.serve import serve
 from nestling.apps.syncing import sync
@@ -35,7 +37,8 @@ class _Verbs(click.Group):
         prepare(ctx)
         try:
             try:
-                return super().invoke(ctx)
+                with logged():
+                    return super().invoke(ctx)
             finally:
                 finish()
         except nestling.NestlingError as error:
@@ -60,5 +63,5 @@ def main() -> None:
 _KEEPING = (check, backup, export, import_)
 _EDITIONS = (rebuild, editions, switch, rollback, prune)
 _LOOKING = (search, context, ask, verify, show, list_, remove, stats)
-for _command in (demo, add, sync, *_LOOKING, *_KEEPING, eval_, compare, tune, *_EDITIONS, serve, keys):
+for _command in (demo, add, sync, *_LOOKING, *_KEEPING, eval_, compare, tune, *_EDITIONS, serve, keys, mcp):
     main.add_command(_command)

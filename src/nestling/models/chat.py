@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 import weakref
 from collections.abc import Callable
 from functools import cached_property
@@ -15,7 +14,7 @@ from nestling.errors import ModelError, SettingError
 from nestling.models.address import endpoint_url, usable_key
 from nestling.models.completion import BrokenOffError, Completion, NoCompletionError
 from nestling.models.language_model import Generated
-from nestling.models.patience import QUOTED, transient, wait_after
+from nestling.models.patience import QUOTED, transient, wait
 from nestling.models.spec_text import write_spec
 
 KEY_VARIABLE = "NESTLING_LLM_API_KEY"
@@ -91,7 +90,7 @@ class ChatEndpoint:
             raise ModelError(text.replace(self._key, "…") if self._key else text) from error.__cause__
 
     def _patiently(self, body: dict[str, Any], on_text: Callable[[str], None]) -> Generated:
-        said, cause = "", None
+        said, reason, cause = "", "", None
         for tried in range(self._retries + 1):
             completion, asked = Completion(on_text), None
             try:
@@ -100,9 +99,11 @@ class ChatEndpoint:
                         return completion.read(response)
                     response.read()
                     asked = response.headers.get("Retry-After")
+                    reason = str(response.status_code)
                     said, cause = f"answered {response.status_code}: {response.text[:QUOTED]}", None
             except (httpx.TransportError, httpx.DecodingError, BrokenOffError) as error:
-                cause, said = error, f"failed ({type(error).__name__}: {error})"
+                reason = type(error).__name__
+                cause, said = error, f"failed ({reason}: {error})"
                 if completion.length:
                     raise ModelError(
                         f"{self._url} broke off after {completion.length} characters of its answer"
@@ -111,7 +112,7 @@ class ChatEndpoint:
             except NoCompletionError as error:
                 raise ModelError(f"{self._url} {error}") from error
             if tried < self._retries:
-                time.sleep(wait_after(tried, asked))
+                wait(self._url, tried, asked, reason)
         raise ModelError(
             f"{self._url} {said}, in {self._retries + 1} tries; "
             "check the address and that the server runs, or try again later"

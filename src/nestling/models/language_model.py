@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from nestling.errors import ModelError, NestlingError
+from nestling.tracing import Span, Value, captures_text, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,16 @@ def generated(model: LanguageModel, system: str, prompt: str, on_text: Callable[
     Raises:
         ModelError: It raised something of its own, or gave no text.
     """
+    with _span(model) as told:
+        written = _checked(model, system, prompt, on_text)
+        if told:
+            told.set(_outcome(written), characters=len(written.text))
+            if captures_text():
+                told.set(_messages(system, prompt, written))
+    return written
+
+
+def _checked(model: LanguageModel, system: str, prompt: str, on_text: Callable[[str], None]) -> Generated:
     own: list[Exception] = []
 
     def passed_on(text: str) -> None:
@@ -75,3 +88,35 @@ def generated(model: LanguageModel, system: str, prompt: str, on_text: Callable[
             f"{model.name} gave {type(written).__name__}, not Generated; mend the language model"
         )
     return written
+
+
+def _span(model: LanguageModel) -> AbstractContextManager[Span]:
+    """One call of a model, named and described as OpenTelemetry has it."""
+    kind, colon, _ = str(getattr(model, "spec", "")).partition(":")
+    conventional: dict[str, Value] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": kind if colon else "custom",
+        "gen_ai.request.model": model.name,
+    }
+    return span(f"chat {model.name}", conventional, remote=True)
+
+
+def _outcome(written: Generated) -> dict[str, Value]:
+    tokens = {
+        "gen_ai.usage.input_tokens": written.prompt_tokens,
+        "gen_ai.usage.output_tokens": written.answer_tokens,
+    }
+    counted: dict[str, Value] = {name: value for name, value in tokens.items() if value is not None}
+    return {**counted, "gen_ai.response.finish_reasons": [written.stopped or "stop"]}
+
+
+def _messages(system: str, prompt: str, written: Generated) -> dict[str, Value]:
+    def part(text: str) -> dict[str, str]:
+        return {"type": "text", "content": text}
+
+    output = {"role": "assistant", "parts": [part(written.text)], "finish_reason": written.stopped or "stop"}
+    return {
+        "gen_ai.system_instructions": json.dumps([part(system)]),
+        "gen_ai.input.messages": json.dumps([{"role": "user", "parts": [part(prompt)]}]),
+        "gen_ai.output.messages": json.dumps([output]),
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from typing import Any
 import httpx
 
 from nestling.errors import ModelError
+from nestling.observing import event
 
 # Seconds before the first retry; doubled before each further one.
 FIRST_WAIT = 0.5
@@ -41,16 +43,30 @@ def post(client: httpx.Client, url: str, body: dict[str, Any], retries: int) -> 
                     f"{url} could not be reached in {tried + 1} tries ({type(error).__name__}: {error}); "
                     "check the address and that the server runs"
                 ) from error
-            time.sleep(wait_after(tried, None))
+            wait(url, tried, None, type(error).__name__)
             continue
         if not transient(response.status_code):
             return read_answer(response, url)
         if tried < retries:
-            time.sleep(wait_after(tried, response.headers.get("Retry-After")))
+            wait(url, tried, response.headers.get("Retry-After"), str(response.status_code))
     raise ModelError(
         f"{url} answered {response.status_code} in {retries + 1} tries: {response.text[:QUOTED]}; "
         "try again later, or send less at a time"
     )
+
+
+def wait(url: str, tried: int, asked: str | None, reason: str) -> None:
+    """Sleep after try number ``tried`` (from 0) for as long as `wait_after` says, and log it with the reason."""
+    seconds = wait_after(tried, asked)
+    event(
+        "retry",
+        logging.WARNING,
+        host=httpx.URL(url).host,
+        tried=tried + 1,
+        reason=reason,
+        seconds=round(seconds, 3),
+    )
+    time.sleep(seconds)
 
 
 def transient(status: int) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 
 from nestling.errors import InputError, ModelError, NestlingError
 from nestling.models.embedder import Embedder, Vectors
+from nestling.tracing import Span, span
 
 
 def check_texts(texts: Sequence[str]) -> None:
@@ -54,6 +56,14 @@ def embedded(embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str], em
         ModelError: It raised something of its own, gave the wrong shape, or a row that is zero or not finite.
     """
     name = embedder.fingerprint
+    with _span(name, len(texts)) as told:
+        rows = _checked(embed, texts, embedder)
+        told.set({"gen_ai.embeddings.dimension.count": rows.shape[1]})
+    return rows
+
+
+def _checked(embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str], embedder: Embedder) -> Vectors:
+    name = embedder.fingerprint
     try:
         rows = np.asarray(embed(texts), np.float32)
     except NestlingError:
@@ -66,3 +76,16 @@ def embedded(embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str], em
             f"{name} gave shape {rows.shape} for {len(texts)} texts, not {wanted}; mend the embedder"
         )
     return unit_rows(rows, name)
+
+
+def _span(fingerprint: str, texts: int) -> AbstractContextManager[Span]:
+    """One call of a model, named and described as OpenTelemetry has it."""
+    kind, _, rest = fingerprint.partition(":")
+    remote = kind == "openai"
+    model = rest.partition("@")[0] if remote else fingerprint
+    conventional = {
+        "gen_ai.operation.name": "embeddings",
+        "gen_ai.provider.name": kind if remote else "nestling",
+        "gen_ai.request.model": model,
+    }
+    return span(f"embeddings {model}", conventional, remote=remote, text_count=texts)

@@ -7,12 +7,14 @@ from functools import cache
 
 import numpy as np
 
+from nestling.observing import best_of
 from nestling.retrieve.find import Found
 from nestling.retrieve.fuse import lend
 from nestling.retrieve.gate import Gate, abstention, measure, passing
 from nestling.retrieve.pack import WORTH_CUTTING, Children, Packer, Shape, Tray, cut
 from nestling.retrieve.passages import passage
 from nestling.retrieve.render import Shown, body, head, joined, shown, table_header
+from nestling.tracing import span
 from nestling.types import Context, Passage, Piece
 from nestling.view import Family, Rows, Scores, StoredParent, View
 
@@ -26,6 +28,16 @@ def context(
     view: View, found: Found, budget: int, shape: Shape, window: int, gate: Gate, count: Callable[[str], int]
 ) -> Context:
     """Pack what was found into ``budget`` tokens, as ``count`` counts them."""
+    with span("nestling.pack", budget=budget, shape=shape, chunk_count=len(found.family.child)) as told:
+        packed = _packed(view, found, budget, shape, window, gate, count)
+        if told:
+            told.set(tokens=packed.tokens, piece_count=len(packed.pieces), **best_of(packed.passages))
+    return packed
+
+
+def _packed(
+    view: View, found: Found, budget: int, shape: Shape, window: int, gate: Gate, count: Callable[[str], int]
+) -> Context:
     if not len(found.family.child):
         return Context("", 0, budget, (), (), "nothing in the nest matches")
     family, score = found.family, worth(found)

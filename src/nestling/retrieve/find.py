@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +10,13 @@ import numpy as np
 from nestling.retrieve.collapse import Ranking, collapse
 from nestling.retrieve.fuse import LIST, ListKey, Votes, fuse
 from nestling.settings import Scoring
+from nestling.tracing import span
 from nestling.types import LEVELS, Level
 from nestling.view import Family, Ranked, Rows, Terms, Vectors, View
 from nestling.where import Where
+
+# What the rows of a list are, in the words of traces.
+COUNTS: dict[Level, str] = {"document": "document_count", "parent": "parent_count", "child": "chunk_count"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +65,14 @@ def find(
     scoring = scoring or Scoring()
     lists = {key: ranked for level in LEVELS for key, ranked in _lists(view, question, level, LIST, where)}
     family, votes = _votes(view, lists, np.zeros(0, np.int64), where, scoring)
-    ranking = collapse(family.parent, votes)
+    ranking = _ranking(family, votes)
     if int((ranking.score > 0).sum()) < need:
         # beyond the lists, parents follow in the order of one longer list
         longer = [ranked.rows for _, ranked in _lists(view, question, "parent", need, where)]
         if longer:
             tail = np.array(list(dict.fromkeys(np.concatenate(longer).tolist())), np.int64)
             family, votes = _votes(view, lists, tail, where, scoring)
-            ranking = collapse(family.parent, votes, tail)
+            ranking = _ranking(family, votes, tail)
     return Found(question, lists, family, votes, ranking, scoring)
 
 
@@ -77,10 +81,20 @@ def _lists(
 ) -> list[tuple[ListKey, Ranked]]:
     found = []
     if question.vector is not None:
-        found.append((ListKey(level, "dense"), view.nearest(level, question.vector, n, where)))
+        vector = question.vector
+        found.append(_list(ListKey(level, "dense"), lambda: view.nearest(level, vector, n, where)))
     if question.terms:
-        found.append((ListKey(level, "lexical"), view.match(level, question.terms, n, where)))
+        found.append(_list(ListKey(level, "lexical"), lambda: view.match(level, question.terms, n, where)))
     return found
+
+
+def _list(key: ListKey, ask: Callable[[], Ranked]) -> tuple[ListKey, Ranked]:
+    with span(f"nestling.list {key.level} {key.channel}", level=key.level, channel=key.channel) as told:
+        ranked = ask()
+        if told:
+            top = float(ranked.scores[0]) if len(ranked.scores) else None
+            told.set(**{COUNTS[key.level]: len(ranked.rows)}, top_score=top)
+    return key, ranked
 
 
 def _votes(
@@ -89,10 +103,24 @@ def _votes(
     rows = {level: [ranked.rows for key, ranked in lists.items() if key.level == level] for level in LEVELS}
     rows["parent"].append(more)
     touched = {level: np.concatenate(found) if found else more[:0] for level, found in rows.items()}
-    family = view.family(touched["child"], touched["parent"], touched["document"], where)
-    members: dict[Level, Rows] = {
-        "child": family.child,
-        "parent": family.parent,
-        "document": family.document,
-    }
-    return family, fuse(lists, members, scoring)
+    with span("nestling.fuse", list_count=len(lists)) as told:
+        family = view.family(touched["child"], touched["parent"], touched["document"], where)
+        members: dict[Level, Rows] = {
+            "child": family.child,
+            "parent": family.parent,
+            "document": family.document,
+        }
+        votes = fuse(lists, members, scoring)
+        if told:
+            top = float(votes.score.max()) if len(votes.score) else None
+            told.set(chunk_count=len(family.child), top_score=top)
+    return family, votes
+
+
+def _ranking(family: Family, votes: Votes, tail: Rows | None = None) -> Ranking:
+    with span("nestling.collapse", chunk_count=len(family.child)) as told:
+        ranking = collapse(family.parent, votes, tail)
+        if told:
+            top = float(ranking.score[0]) if len(ranking.score) else None
+            told.set(parent_count=len(ranking.parent), top_score=top)
+    return ranking

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from nestling.errors import NotANestError, ReadOnlyError
+from nestling.observing import event
 from nestling.stores.sqlite_backup import copy_pages
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import SCHEMA, connect, connect_reader, run_script, schema_of
@@ -41,10 +42,11 @@ def upgrade(file: Path, path: str, timeout: float) -> None:
         schema = schema_of(db, path)
         if schema == SCHEMA:
             return  # another process was faster
-        keep_old(file, schema, timeout)
+        backup = keep_old(file, schema, timeout)
         for step in range(schema, SCHEMA):
             _step(db, step, path)
         db.execute("COMMIT")
+    event("upgraded", nest=path, schema=SCHEMA, former=schema, backup=str(backup))
 
 
 def _step(db: sqlite3.Connection, schema: int, path: str) -> None:
