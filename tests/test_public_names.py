@@ -8,13 +8,13 @@ import sys
 import nestling
 
 NAMES = """
-AccessError Answer BusyError ChatEndpoint Child Citation Claim Comparison Context Document DocumentError
+AccessError Answer BusyError Chart ChatEndpoint Child Citation Claim Comparison Context Document DocumentError
 DocumentInfo EditionInfo Embedder EmbedderMismatchError Endpoint Evaluation Evidence Explanation Failure
 FilterError FullError Generated GoldSpan Golden GoldenQuestion InputError LanguageModel LockedError MiniLM
 MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError NotFoundError OnnxDirectory Parent
 Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed Report Results Scoring ServerError SettingError
 Standing Static StoreError Support Tree TuneProgress Tuned Verification Vote compare html_report open
-read_corpus read_golden tune watch
+read_corpus read_file read_golden tune watch
 """
 
 

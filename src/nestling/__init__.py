@@ -41,8 +41,9 @@ if TYPE_CHECKING:
         SettingError,
         StoreError,
     )
+    from nestling.ingest.named import read_file
     from nestling.measure.compare import Comparison, compare
-    from nestling.measure.evaluation import Evaluation
+    from nestling.measure.evaluation import Chart, Evaluation
     from nestling.measure.golden import Golden, GoldenQuestion, GoldSpan
     from nestling.measure.read import read_corpus, read_golden
     from nestling.measure.report import html_report
@@ -71,8 +72,9 @@ _HOMES = {
         " MissingExtraError ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError"
         " ServerError SettingError StoreError"
     ),
+    "ingest.named": "read_file",
     "measure.compare": "Comparison compare",
-    "measure.evaluation": "Evaluation",
+    "measure.evaluation": "Chart Evaluation",
     "measure.golden": "GoldSpan Golden GoldenQuestion",
     "measure.read": "read_corpus read_golden",
     "measure.report": "html_report",
@@ -100,6 +102,7 @@ __all__ = [
     "AccessError",
     "Answer",
     "BusyError",
+    "Chart",
     "ChatEndpoint",
     "Child",
     "Citation",
@@ -161,6 +164,7 @@ __all__ = [
     "html_report",
     "open",
     "read_corpus",
+    "read_file",
     "read_golden",
     "tune",
     "watch",

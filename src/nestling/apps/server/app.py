@@ -14,7 +14,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import nestling
-from nestling.apps.server import answering, asking, documents, probes, questions, shapes
+from nestling.apps.server import answering, asking, documents, fields, files, probes, questions, shapes
 from nestling.apps.server.admission import Admission
 from nestling.apps.server.failing import tell_errors
 from nestling.apps.server.guard import Guard
@@ -28,7 +28,7 @@ from nestling.apps.server.serving import Serving, open_nest
 
 BODIES = (
     *(questions.Search, questions.Pack, questions.Ask, questions.Verify, questions.Evaluate),
-    *(questions.Put, questions.Remove),
+    *(questions.Compare, questions.Put, questions.Remove),
 )
 ABOUT = (
     "Parent-document retrieval: search small, answer big. Every answer is the JSON of the command line"
@@ -78,8 +78,8 @@ def make_app(serving: Serving) -> ASGIApp:
     failed: dict[int | str, dict[str, Any]] = {
         "default": {"model": shapes.Interrupted | shapes.Failed, "description": "Why it failed"}
     }
-    for router in (asking.router, answering.router, documents.router, probes.router):
-        app.include_router(router, responses=failed)
+    for routes in (asking, answering, documents, files, fields, probes):
+        app.include_router(routes.router, responses=failed)
     app.include_router(page_router())
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return Counted(Guard(Admission(_Told(app), serving), keys), metrics, serving.access_log)

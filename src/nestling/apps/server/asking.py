@@ -1,4 +1,4 @@
-"""The routes that ask: search, context, evaluate, stats, check."""
+"""The routes that ask: search, context, evaluate, compare, stats, check."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ async def context(request: Request, caller: Reader) -> Response:
 
 
 @router.post(
-    "/evaluate", openapi_extra=described(JSON_TYPE, "Evaluate"), responses={200: {"model": shapes.Evaluated}}
+    "/evaluate",
+    openapi_extra=described(JSON_TYPE, "Evaluate"),
+    responses={200: {"model": shapes.Evaluated | shapes.Charted}},
 )
 async def evaluate(request: Request, caller: Reader) -> Response:
     """Ask golden questions, and hold what is found to their gold.
@@ -90,7 +92,9 @@ async def evaluate(request: Request, caller: Reader) -> Response:
                 f"there are {len(asked.questions)} questions; a server asks at most"
                 f" {questions.MOST_QUESTIONS} at once: send a part of them"
             )
-        found = caller.nest.evaluate(
+        charted = questions.check_flag("charts", asked.charts)
+        nest = caller.nest if asked.edition is None else caller.nest.at(asked.edition)
+        found = nest.evaluate(
             nestling.read_golden(asked.questions, name=asked.name),
             k=asked.k,
             budgets=asked.budgets,
@@ -99,13 +103,29 @@ async def evaluate(request: Request, caller: Reader) -> Response:
             min_coverage=asked.min_coverage,
             progress=lambda done, total: tell("progress", {"done": done, "total": total}),
         )
-        return "evaluation", {**found.to_json(), "nest": caller.service.name}
+        charts = {"charts": wire.plain(found.charts())} if charted else {}
+        return "evaluation", {**found.to_json(), "nest": caller.service.name, **charts}
 
     lane = caller.service.lanes.slow
     if wants_events(request):
         return await streamed(lane, work, body)
     _, found = await lane.run(lambda: work(lambda name, value: None), body)
     return json_response(found)
+
+
+@router.post(
+    "/compare", openapi_extra=described(JSON_TYPE, "Compare"), responses={200: {"model": shapes.Compared}}
+)
+async def compare(request: Request, caller: Reader) -> Response:
+    """Two evaluations of the same questions: which is better, by how much, and whether that is known."""
+    body = await received(request, JSON_TYPE, caller.service.serving.max_body)
+
+    def work() -> Response:
+        given = parsed(questions.Compare, body)
+        first, second = (nestling.Evaluation.from_json(each) for each in (given.a, given.b))
+        return json_response(wire.plain(nestling.compare(first, second, (given.names[0], given.names[1]))))
+
+    return await caller.service.lanes.slow.run(work, body)
 
 
 @router.get("/stats", responses={200: {"model": shapes.Counts}})

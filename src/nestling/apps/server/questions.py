@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 import nestling
 
@@ -101,11 +101,21 @@ class Evaluate(_Body):
 
     questions: Annotated[list[dict[str, Any]], WithJsonSchema({"type": "array", "items": {"type": "object"}})]
     name: str = ""
+    edition: Annotated[Any, _or_null(type="integer", minimum=1)] = None
+    charts: Annotated[Any, WithJsonSchema({"type": "boolean"})] = False
     k: list[int] = [1, 3, 5, 10]
     budgets: list[int] = [500, 1000, 2000, 4000]
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
+
+
+class Compare(_Body):
+    """Two evaluations of the same questions, as `/v1/evaluate` gives them, and what to call them."""
+
+    a: dict[str, Any]
+    b: dict[str, Any]
+    names: Annotated[list[str], Field(min_length=2, max_length=2)] = ["A", "B"]
 
 
 def check_length(name: str, value: Any) -> None:
