@@ -11,13 +11,14 @@ import nestling
 ROOT = Path(nestling.__file__).parent
 ROOMS = ("ingest", "models", "stores", "retrieve", "measure")
 # the modules that join the rooms: the flow with what it is made of, how a nest is opened, tuning, which builds
-# nests to measure them, and watching, which syncs a nest when a folder changes
+# nests to measure them, watching, which syncs a nest when a folder changes,
+# and the nest behind a server, which reads files as adding does
 JOINTS = {
     *(
         f"nestling.{name}"
         for name in ("nest", "adding", "asking", "changes", "indexing", "rebuilding", "syncing")
     ),
-    *(f"nestling.{name}" for name in ("opening", "tuning", "watching")),
+    *(f"nestling.{name}" for name in ("opening", "tuning", "watching", "client", "sending")),
 }
 
 

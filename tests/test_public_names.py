@@ -12,9 +12,9 @@ AccessError Answer BusyError Chart ChatEndpoint Child Citation Claim Comparison 
 DocumentInfo EditionInfo Embedder EmbedderMismatchError Endpoint Evaluation Evidence Explanation Failure
 FilterError FullError Generated GoldSpan Golden GoldenQuestion InputError LanguageModel LockedError MiniLM
 MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError NotFoundError OnnxDirectory Parent
-Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed Report Results Scoring ServerError SettingError
-Standing Static StoreError Support Tree TuneProgress Tuned Verification Vote compare html_report open
-read_corpus read_file read_golden tune watch
+Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed Report Results ScopeError Scoring ServerError
+SettingError Standing Static StoreError Support Tree TuneProgress Tuned Verification Vote compare html_report
+open read_corpus read_file read_golden tune watch
 """
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         NotANestError,
         NotFoundError,
         ReadOnlyError,
+        ScopeError,
         ServerError,
         SettingError,
         StoreError,
@@ -70,7 +71,7 @@ _HOMES = {
     "errors": (
         "AccessError BusyError DocumentError EmbedderMismatchError FilterError FullError InputError LockedError"
         " MissingExtraError ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError"
-        " ServerError SettingError StoreError"
+        " ScopeError ServerError SettingError StoreError"
     ),
     "ingest.named": "read_file",
     "measure.compare": "Comparison compare",
@@ -148,6 +149,7 @@ __all__ = [
     "Renamed",
     "Report",
     "Results",
+    "ScopeError",
     "Scoring",
     "ServerError",
     "SettingError",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nestling.errors import DocumentError
 from nestling.ingest.load import Files, are_two_files, is_new_place
 from nestling.ingest.prepare import document_digest
 from nestling.results import Report
@@ -91,13 +92,21 @@ class Changes:
                 continue
             file = self.files.take(item)
             if item.id in self._seen:
-                reason = f"the id {item.id!r} was given before in this call; give every document its own"
-                self._report.failed.append(Failure(item.source or item.id, reason))
+                self._report.failed.append(given_before(item))
             else:
                 self._seen.add(item.id)
-                given[item.id] = item, file
+                try:
+                    given[item.id] = self._store.bounds.stamped(item), file
+                except DocumentError as error:
+                    self._report.failed.append(Failure(item.source or item.id, str(error)))
         return given
 
     def _place(self, document: Document) -> tuple[str, str] | None:
         id = None if self._former is None else self._former(document)
         return None if id is None else (id, self._ours[id])
+
+
+def given_before(document: Document) -> Failure:
+    """What is reported of a document whose id another one of the same call has."""
+    reason = f"the id {document.id!r} was given before in this call; give every document its own"
+    return Failure(document.source or document.id, reason)

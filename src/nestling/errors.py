@@ -13,6 +13,7 @@
     │   ├── NewerNestError    the nest was written by a newer Nestling
     │   ├── LockedError       another process kept the write lock for too long
     │   ├── ReadOnlyError     a change was asked of a nest that can only be read
+    │   ├── ScopeError        a scope was asked for what concerns the whole nest
     │   └── FullError         the disk is full
     ├── EmbedderMismatchError the nest was built with another embedding model
     ├── ModelError            an embedding model or endpoint failed
@@ -81,6 +82,10 @@ class LockedError(StoreError):
 
 class ReadOnlyError(StoreError):
     """A change was asked of a nest that can only be read."""
+
+
+class ScopeError(StoreError):
+    """A scope was asked for what concerns the whole nest: its editions, settings, damage."""
 
 
 class FullError(StoreError):

@@ -13,6 +13,7 @@ import numpy as np
 from nestling.adding import add
 from nestling.answers import Answer, Verification
 from nestling.asking import Asking
+from nestling.bounds import Bounds
 from nestling.errors import SettingError
 from nestling.indexing import check_readable
 from nestling.ingest.check import is_storable
@@ -34,6 +35,7 @@ from nestling.retrieve.passages import search
 from nestling.settings import Recipe, Scoring
 from nestling.stores.base import Store
 from nestling.stores.pinned import Pinned
+from nestling.stores.scoped import scoped
 from nestling.syncing import sync
 from nestling.types import Context
 from nestling.view import View
@@ -84,6 +86,23 @@ class Nest:
         """
         self._store.keep("scoring", asdict(scoring))
         self._scoring = None
+
+    def scope(self, /, **values: str | float | bool) -> Nest:
+        """The part of the nest whose documents have these metadata values, as a nest of its own (docs/scopes.md).
+
+        What is asked, added, synced and removed there reaches no other document, and what it answers is as if
+        there were no others. Documents that are added there get the values; those whose metadata say otherwise
+        are refused. Their ids are the scope's own: another scope can have the same. What concerns the whole nest
+        is refused there. Closing one closes both.
+
+        Args:
+            **values: One to six metadata keys, without dots, and what documents must have there: text, a finite
+                number, true or false. A list that holds it does not count.
+
+        Raises:
+            SettingError: A key or value is none of these, or contradicts the scope that this is already.
+        """
+        return Nest(scoped(self._store, Bounds.of(values)), self._embedders, self._scoring)
 
     # --- adding and removing
 
@@ -459,7 +478,8 @@ class Nest:
         self._store.close()
 
     def __repr__(self) -> str:
-        return f"Nest({self._store.path!r})"
+        bounds = self._store.bounds
+        return f"Nest({self._store.path!r}{f', {bounds}' if bounds else ''})"
 
     def __enter__(self) -> Self:
         return self

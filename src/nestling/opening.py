@@ -25,17 +25,20 @@ def open_nest(
     embedder: Embedder | str | None = None,
     recipe: Recipe | None = None,
     timeout: float = 30.0,
+    key: str | None = None,
 ) -> Nest:
     """Open a nest; it is `nestling.open`.
 
     Args:
-        path: Of the file, or ``:memory:`` for one that lives only as long as the object.
+        path: Of the file, or ``:memory:`` for one that lives only as long as the object; or the address of a
+            server, ``http://HOST:PORT`` (docs/http.md).
         create: Make it if it does not exist.
         embedder: For a new nest, the model to use (the built-in one where not given), or its spec (`minilm`,
             `onnx:DIRECTORY`, …). For an existing nest it must be the model that it was built with, and is
             needed only where that cannot be made from its spec.
         recipe: For a new nest, the sizes; for an existing one it must be the same.
-        timeout: Seconds to wait for another process that is writing; 0 or more.
+        timeout: Seconds to wait for another process that is writing, or for a connection; 0 or more.
+        key: The key to a server, else the environment variable ``NESTLING_KEY``; files have none.
 
     Raises:
         NotFoundError: There is no such nest and ``create`` is false.
@@ -44,9 +47,14 @@ def open_nest(
         SettingError: The nest was built with another recipe, or an option is out of its range.
         StoreError: The file is not a nest, is newer than this Nestling, or cannot be read; or it is older, and
             cannot be upgraded where it is.
+        ServerError: The server cannot be reached, or refuses the key.
     """
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout < float("inf"):
         raise SettingError(f"timeout is {timeout!r}; give seconds, 0 or more")
+    if str(path).startswith(("http://", "https://")):
+        return _remote(str(path), embedder, recipe, timeout, key)
+    if key is not None:
+        raise SettingError(f"a key is given, and {path} is no address of a server; leave the key out")
     given = embedder_from(embedder) if isinstance(embedder, str) else embedder
     if str(path) == MEMORY or create:
         made_with = embedder_from("minilm") if given is None else given
@@ -62,6 +70,26 @@ def open_nest(
         store.close()
         raise
     return Nest(store, known)
+
+
+def _remote(
+    url: str, embedder: Embedder | str | None, recipe: Recipe | None, timeout: float, key: str | None
+) -> Nest:
+    if embedder is not None or recipe is not None:
+        raise SettingError(
+            f"the nest at {url} has its embedder and its sizes already; leave embedder and recipe out"
+        )
+    # what they need is slow to import
+    from nestling.client import RemoteNest
+    from nestling.connection import Connection
+
+    nest = RemoteNest(Connection(url, key, timeout))
+    try:
+        nest.stats()
+    except BaseException:
+        nest.close()
+        raise
+    return nest
 
 
 def build_of(embedder: Embedder, recipe: Recipe) -> Build:

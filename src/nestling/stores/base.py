@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from nestling.bounds import EVERYTHING, Bounds
 from nestling.errors import StoreError
 from nestling.types import Document, Parent
 from nestling.view import Build, Edition, Vectors, View
@@ -20,6 +21,10 @@ from nestling.view import Build, Edition, Vectors, View
 
 class EditionsChangedError(StoreError):
     """What was prepared is not for the editions that are there now: prepare it again."""
+
+
+class OutsideError(StoreError):
+    """The id is that of a document which is not within the bounds: nothing was stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +83,49 @@ class Place:
 
 
 class Store(Protocol):
-    """Where a nest keeps its rows."""
+    """Where a nest keeps its rows.
+
+    Attributes:
+        path: As given.
+        meta: What the nest says of itself, by key.
+        bounds: What all its documents must have, and what it shows nothing else than; see `nestling.stores.scoped`.
+    """
 
     path: str
-    meta: Mapping[str, Any]
+    bounds: Bounds
 
-    def view(self, edition: int | None = None) -> AbstractContextManager[View]:
-        """Hold the state of the last commit, of the live edition or of the one with this number."""
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """What the nest says of itself, by key."""
+        ...
+
+    def view(self, edition: int | None = None, within: Bounds = EVERYTHING) -> AbstractContextManager[View]:
+        """Hold the state of the last commit, of the live edition or of the one with this number.
+
+        With ``within``, every answer is as if only the documents that are within the bounds were stored: those
+        whose own metadata holds the values, and none of whose parents has one of the keys itself. Only what it
+        costs, `View.change` and `View.editions` are those of the whole.
+        """
         ...
 
     def reached(self) -> tuple[Edition, ...]:
         """The editions that additions reach: the live one, then those that are building."""
         ...
 
-    def replace(self, entry: Entry, instead_of: tuple[str, str] | None = None) -> None:
+    def replace(
+        self, entry: Entry, instead_of: tuple[str, str] | None = None, within: Bounds = EVERYTHING
+    ) -> None:
         """Store a document in place of what its id had, in one transaction.
 
         Args:
             entry: The document, with its rows.
             instead_of: The id of another document that goes in the same transaction, and the file from which
                 it must have been read: it stays where it was not.
+            within: What is replaced, and what goes, must be within these bounds.
 
         Raises:
             EditionsChangedError: It was prepared for other editions than those that are there now.
+            OutsideError: Its id has a document that is not within the bounds.
         """
         ...
 
@@ -156,15 +181,18 @@ class Store(Protocol):
         """Give room that is free in the store back to its disk, as far as that is cheap."""
         ...
 
-    def remove(self, ids: Iterable[str], files: Mapping[str, str] | None = None) -> list[str]:
+    def remove(
+        self, ids: Iterable[str], files: Mapping[str, str] | None = None, within: Bounds = EVERYTHING
+    ) -> list[str]:
         """Remove documents in one transaction; returns the ids that existed.
 
-        With ``files``, the file of each id, documents that were not read from that file stay.
+        With ``files``, the file of each id, documents that were not read from that file stay; with ``within``
+        those that are not within the bounds.
         """
         ...
 
-    def refile(self, places: Iterable[Place]) -> None:
-        """Set file and source of documents whose digest is still the same, in one transaction."""
+    def refile(self, places: Iterable[Place], within: Bounds = EVERYTHING) -> None:
+        """Set file and source of documents within bounds whose digest is still the same, in one transaction."""
         ...
 
     def keep(self, key: str, value: Any) -> None:

@@ -6,45 +6,56 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
+from nestling.bounds import EVERYTHING, Bounds
 from nestling.errors import ReadOnlyError
 from nestling.stores.base import Entry, Indexed, Place, Store
 from nestling.view import Build, Edition, View
 
 
 class Pinned:
-    """See `nestling.stores.base.Store`; every change is refused."""
+    """See `nestling.stores.base.Store`; every change is refused.
+
+    Attributes:
+        whole: The store of all editions.
+        edition: The number of the one that is asked.
+    """
 
     def __init__(self, store: Store, edition: int) -> None:
         self.path = store.path
         self.meta = store.meta
-        self._store = store
-        self._edition = edition
+        self.bounds = store.bounds
+        self.whole = store
+        self.edition = edition
 
-    def view(self, edition: int | None = None) -> AbstractContextManager[View]:
+    def view(self, edition: int | None = None, within: Bounds = EVERYTHING) -> AbstractContextManager[View]:
         """Hold the state of the last commit, of this edition where no other is named."""
-        return self._store.view(self._edition if edition is None else edition)
+        return self.whole.view(self.edition if edition is None else edition, within)
 
     def own_files(self) -> frozenset[tuple[int, int]]:
         """As those of the store."""
-        return self._store.own_files()
+        return self.whole.own_files()
 
     def close(self) -> None:
         """Close the store."""
-        self._store.close()
+        self.whole.close()
 
     def reached(self) -> tuple[Edition, ...]:
         """Refused."""
         raise self._refused()
 
-    def replace(self, entry: Entry, instead_of: tuple[str, str] | None = None) -> None:
+    def replace(
+        self, entry: Entry, instead_of: tuple[str, str] | None = None, within: Bounds = EVERYTHING
+    ) -> None:
         """Refused."""
         raise self._refused()
 
-    def remove(self, ids: Iterable[str], files: Mapping[str, str] | None = None) -> list[str]:
+    def remove(
+        self, ids: Iterable[str], files: Mapping[str, str] | None = None, within: Bounds = EVERYTHING
+    ) -> list[str]:
         """Refused."""
         raise self._refused()
 
-    def refile(self, places: Iterable[Place]) -> None:
+    def refile(self, places: Iterable[Place], within: Bounds = EVERYTHING) -> None:
         """Refused."""
         raise self._refused()
 
@@ -82,5 +93,5 @@ class Pinned:
 
     def _refused(self) -> ReadOnlyError:
         return ReadOnlyError(
-            f"this is edition {self._edition} of {self.path}, to be asked only; change the nest itself"
+            f"this is edition {self.edition} of {self.path}, to be asked only; change the nest itself"
         )

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from nestling.bounds import EVERYTHING, Bounds
 from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
 from nestling.stores import sqlite_editions as editions
-from nestling.stores.base import EditionsChangedError, Entry, Indexed, Place
+from nestling.stores.base import EditionsChangedError, Entry, Indexed, OutsideError, Place
 from nestling.stores.layout import Layout, read_layout
 from nestling.stores.sqlite_errors import mapped
 from nestling.stores.sqlite_file import (
@@ -33,6 +34,7 @@ from nestling.stores.sqlite_origin import still_from, write_place
 from nestling.stores.sqlite_rows import delete, insert
 from nestling.stores.sqlite_upgrade import upgrade
 from nestling.stores.sqlite_view import SQLiteView
+from nestling.stores.sqlite_within import Held, SQLiteViewWithin, inside, outside
 from nestling.view import Build, Edition, View
 
 # Pages given back to the disk in one transaction.
@@ -45,7 +47,10 @@ class SQLiteStore:
     Attributes:
         path: As given, or ``:memory:``.
         meta: What the nest says of itself (its id, its scoring), by key.
+        bounds: Everything is within them.
     """
+
+    bounds = EVERYTHING
 
     def __init__(self, path: str | Path, *, timeout: float = 30.0) -> None:
         """Open an existing nest; ``timeout`` is how long, in seconds, to wait for another writer.
@@ -64,6 +69,7 @@ class SQLiteStore:
         self._timeout = timeout
         # of the live edition and of one more that is asked, by number
         self._layouts: dict[int, Layout] = {}
+        self._held = Held()
         self._closed = False
         self.meta: Mapping[str, Any] = {}
         self._idle: list[sqlite3.Connection] = []
@@ -119,12 +125,19 @@ class SQLiteStore:
         return cls(path, timeout=timeout)
 
     @contextmanager
-    def view(self, edition: int | None = None) -> Iterator[View]:
-        """Hold the last committed state, for one thread, until the block ends."""
+    def view(self, edition: int | None = None, within: Bounds = EVERYTHING) -> Iterator[View]:
+        """Hold the last committed state, or what of it is within bounds, for one thread, until the block ends."""
         with self._reader() as db:
             schema_of(db, self.path)
             found = editions.read_edition(db, edition, self.path)
-            yield SQLiteView(db, found, lambda reader: self._layout_of(reader, found))
+
+            def layout_of(reader: sqlite3.Connection) -> Layout:
+                return self._layout_of(reader, found)
+
+            if within:
+                yield SQLiteViewWithin(db, found, layout_of, within, self._held)
+            else:
+                yield SQLiteView(db, found, layout_of)
 
     def reached(self) -> tuple[Edition, ...]:
         """The editions that additions reach, the live one first."""
@@ -132,7 +145,9 @@ class SQLiteStore:
             building = (edition for edition in view.editions() if edition.state == "building")
             return (view.edition, *building)
 
-    def replace(self, entry: Entry, instead_of: tuple[str, str] | None = None) -> None:
+    def replace(
+        self, entry: Entry, instead_of: tuple[str, str] | None = None, within: Bounds = EVERYTHING
+    ) -> None:
         """Store a document and all that hangs on it in one transaction, in place of what its id had."""
         with self._writing() as db:
             live, writable = editions.writable(db)
@@ -140,25 +155,30 @@ class SQLiteStore:
                 raise EditionsChangedError(
                     f"the editions of {self.path} change faster than documents can be made ready; add them again"
                 )
+            if outside(db, within, entry.document.id):
+                raise OutsideError(f"the id {entry.document.id!r} cannot be used here; choose another")
             delete(db, [entry.document.id])
             if instead_of is not None:
-                delete(db, still_from(db, dict([instead_of])))
+                delete(db, inside(db, within, still_from(db, dict([instead_of]))))
             insert(db, entry)
 
-    def remove(self, ids: Iterable[str], files: Mapping[str, str] | None = None) -> list[str]:
+    def remove(
+        self, ids: Iterable[str], files: Mapping[str, str] | None = None, within: Bounds = EVERYTHING
+    ) -> list[str]:
         """Remove documents in one transaction; returns those that existed, in the order given."""
         wanted = list(dict.fromkeys(ids))
         with self._writing() as db:
             if files is not None:
                 wanted = still_from(db, {id: files[id] for id in wanted})
-            existing = delete(db, wanted)
+            existing = delete(db, inside(db, within, wanted))
         return [id for id in wanted if id in existing]
 
-    def refile(self, places: Iterable[Place]) -> None:
+    def refile(self, places: Iterable[Place], within: Bounds = EVERYTHING) -> None:
         """Set file and source of documents whose digest is still the same, in one transaction."""
         with self._writing() as db:
             for place in places:
-                write_place(db, place)
+                if inside(db, within, [place.id]):
+                    write_place(db, place)
 
     def keep(self, key: str, value: Any) -> None:
         """Store one JSON value of ``meta``."""

@@ -224,22 +224,32 @@ class SQLiteView:
 
     def documents(self, where: Where | None) -> Iterator[dict[str, Any]]:
         """Documents by id, filtered by their own metadata."""
-        keep = None
-        if where is not None:
-            rows = np.array(self._db.execute("SELECT row FROM documents ORDER BY row").fetchall(), np.int64)
-            rows = rows.reshape(-1)
-            keep = set(rows[allowed(Items(self._db, rows), where)].tolist())
+        kept = self._kept(where)
+        some = "" if kept is None else "WHERE row IN (SELECT value FROM json_each(:kept))"
         query = (
-            "SELECT row, id, title, source, metadata, language, characters,"
+            "SELECT id, title, source, metadata, language, characters,"
             " (SELECT count(*) FROM parents p WHERE p.document = d.row AND p.edition = :edition),"
             " (SELECT count(*) FROM children c WHERE c.document = d.row AND c.edition = :edition)"
-            " FROM documents d ORDER BY id"
+            f" FROM documents d {some} ORDER BY id"
         )
         names = ("id", "title", "source", "metadata", "language", "characters", "parents", "children")
-        for row, *values in self._db.execute(query, {"edition": self.edition.number}):
-            if keep is None or row in keep:
-                values[3] = json.loads(values[3])
-                yield dict(zip(names, values, strict=True))
+        values = {"edition": self.edition.number, "kept": json.dumps([] if kept is None else kept.tolist())}
+        for row in self._db.execute(query, values):
+            info = dict(zip(names, row, strict=True))
+            yield {**info, "metadata": json.loads(info["metadata"])}
+
+    def _kept(self, where: Where | None) -> Rows | None:
+        """Row numbers of the documents for which a filter holds, or None for all."""
+        if where is None:
+            return None
+        rows = self._documents
+        return rows[allowed(Items(self._db, rows), where)]
+
+    @property
+    def _documents(self) -> Rows:
+        """Row numbers of all documents, ascending."""
+        rows = self._db.execute("SELECT row FROM documents ORDER BY row").fetchall()
+        return np.array(rows, np.int64).reshape(-1)
 
     def stats(self) -> dict[str, Any]:
         """Counts, languages, bytes of the file, edition and change number."""

@@ -97,7 +97,7 @@ Editions = _model(
 Value = _model("Value", "A value, and how many documents have it.", value=Any, documents=int)
 Field = _model(
     "Field",
-    "A name in the metadata. `values` are the most frequent ones, `distinct` counts all; `least` and `most`: of numbers.",
+    "A name in the metadata. `values`: the most frequent; `distinct`: how many; `least` and `most`: of numbers.",
     name=str,
     documents=int,
     distinct=int,
