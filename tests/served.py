@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -50,7 +51,9 @@ class Served:
             time.sleep(0.005)
         self.port = self.server.servers[0].sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.http = httpx.Client(base_url=self.url, timeout=30)
+        self.http = httpx.Client(
+            base_url=self.url, timeout=30, limits=httpx.Limits(max_connections=200)
+        )
         return self
 
     def __exit__(
@@ -73,3 +76,6 @@ class Served:
     def bearer(self, name: str, rights: str = "read", **options: Any) -> dict[str, str]:
         """The headers of a new key."""
         return {"Authorization": f"Bearer {self.keys.add(name, rights, **options)}"}
+
+
+Serve = Callable[..., Served]

@@ -29,69 +29,74 @@ def send(
         raise NotFoundError(
             f"there is no file or folder {str(source)[:200]!r}; check the path, or give text as a Document"
         )
-    report = Report()
-    done = Progress(0, count_documents(source), 0, "")
-    try:
-        for batch in _batches(source, report):
-            done = _send(connection, batch, report, done, progress)
-    except NestlingError as error:
-        _join(report, error.report or Report())
-        error.report = report
-        raise
-    return report
+    return _Sending(connection, progress, count_documents(source)).send(source)
 
 
-def _batches(source: Source | Iterable[Source], report: Report) -> Iterator[list[bytes]]:
-    batch: list[bytes] = []
-    size = 0
-    seen: set[str] = set()
-    for item in load(source):
-        if isinstance(item, Failure):
-            (report.skipped if item.skipped else report.failed).append(item)
-        elif item.id in seen:
-            report.failed.append(given_before(item))
-        else:
-            seen.add(item.id)
-            line = dumps(asdict(item)).encode()
-            if batch and size + len(line) > BATCH_BYTES:
-                yield batch
-                batch, size = [], 0
-            batch.append(line)
-            size += len(line)
-            if len(batch) == BATCH_DOCUMENTS:
-                yield batch
-                batch, size = [], 0
-    if batch:
-        yield batch
+class _Sending:
+    """One call of `Nest.add`."""
 
+    def __init__(
+        self, connection: Connection, progress: Callable[[Progress], None] | None, total: int | None
+    ) -> None:
+        self._connection = connection
+        self._progress = progress
+        self._report = Report()
+        self._done = Progress(0, total, 0, "")
 
-def _send(
-    connection: Connection,
-    batch: list[bytes],
-    report: Report,
-    before: Progress,
-    progress: Callable[[Progress], None] | None,
-) -> Progress:
-    """Send a batch, and join what came of it to the report; returns how far all is."""
-    for name, value in connection.events("/v1/documents", b"\n".join(batch), LINES_TYPE):
-        if name == "progress" and progress is not None:
-            now = value_of(Progress, value)
-            told = replace(
-                now,
-                documents=before.documents + now.documents,
-                total=before.total,
-                children=before.children + now.children,
-            )
-            progress(told)
-        elif name == "report":
-            made = value_of(Report, value)
-            _join(report, made)
-            before = replace(
-                before, documents=before.documents + len(batch), children=before.children + made.embedded
-            )
-    if progress is not None:
-        progress(before)
-    return before
+    def send(self, source: Source | Iterable[Source]) -> Report:
+        """Send all, a batch at a time."""
+        try:
+            for batch in self._batches(source):
+                self._send(batch)
+        except NestlingError as error:
+            _join(self._report, error.report or Report())
+            error.report = self._report
+            raise
+        self._tell(self._done)
+        return self._report
+
+    def _batches(self, source: Source | Iterable[Source]) -> Iterator[list[bytes]]:
+        batch: list[bytes] = []
+        size = 0
+        seen: set[str] = set()
+        for item in load(source):
+            if isinstance(item, Failure):
+                self._fail(item)
+            elif item.id in seen:
+                self._fail(given_before(item))
+            else:
+                seen.add(item.id)
+                line = dumps(asdict(item)).encode()
+                if batch and (size + len(line) > BATCH_BYTES or len(batch) == BATCH_DOCUMENTS):
+                    yield batch
+                    batch, size = [], 0
+                batch.append(line)
+                size += len(line)
+        if batch:
+            yield batch
+
+    def _fail(self, failure: Failure) -> None:
+        (self._report.skipped if failure.skipped else self._report.failed).append(failure)
+        self._done = replace(self._done, documents=self._done.documents + 1)
+
+    def _send(self, batch: list[bytes]) -> None:
+        for name, value in self._connection.events("/v1/documents", b"\n".join(batch), LINES_TYPE):
+            if name == "progress":
+                self._tell(self._after(value_of(Progress, value)))
+            elif name == "report":
+                made = value_of(Report, value)
+                _join(self._report, made)
+                self._done = self._after(Progress(len(batch), None, made.embedded, self._done.name))
+
+    def _after(self, more: Progress) -> Progress:
+        """How far it is, once so much more is done."""
+        done = self._done
+        documents, children = done.documents + more.documents, done.children + more.children
+        return Progress(documents, done.total, children, more.name)
+
+    def _tell(self, now: Progress) -> None:
+        if self._progress is not None:
+            self._progress(now)
 
 
 def _join(report: Report, more: Report) -> None:

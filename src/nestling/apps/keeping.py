@@ -46,8 +46,12 @@ def add(
 
     It is sent as `Authorization: Bearer KEY`.
     """
-    path = located(nest)
-    made = Keys(path).add(name, rights, scope_of(scope), rate)
+    path = options.local(nest)
+    wanted = scope_of(scope)
+    with nestling.open(path) as opened:
+        if wanted:
+            opened.scope(**wanted)
+    made = Keys(path).add(name, rights, wanted, rate)
     if as_json:
         print_json(wire.key(path, name, made))
     else:
@@ -60,7 +64,7 @@ def add(
 @options.json_option
 def list_(nest: str | None, as_json: bool) -> None:
     """List the keys by name, without the keys themselves."""
-    path = located(nest)
+    path = options.local(nest)
     found = Keys(path).list()
     if as_json:
         print_json(wire.keys(path, found))
@@ -77,23 +81,12 @@ def list_(nest: str | None, as_json: bool) -> None:
 @options.json_option
 def remove(name: str, nest: str | None, as_json: bool) -> None:
     """Remove the key called NAME; a running server refuses it from then on."""
-    path = located(nest)
+    path = options.local(nest)
     Keys(path).remove(name)
     if as_json:
         print_json(wire.removal(path, [name], []))
     else:
         say(f"{line(path)}: the key {line(name)} is removed")
-
-
-def located(nest: str | None) -> str:
-    """The path of the nest, which must be there.
-
-    Raises:
-        NestlingError: It is not, or is no nest.
-    """
-    path = options.located(nest)
-    nestling.open(path).close()
-    return path
 
 
 def scope_of(given: tuple[str, ...]) -> Mapping[str, Any] | None:

@@ -21,7 +21,7 @@ nest_option = click.option(
     "--nest",
     metavar="PATH",
     envvar=NEST_VARIABLE,
-    help=f"The nest; else ${NEST_VARIABLE}, else ./{NEST_HERE} if it exists.",
+    help=f"The nest, or http://HOST:PORT of a server; else ${NEST_VARIABLE}, else ./{NEST_HERE} if it exists.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md).")
 timeout_option = click.option(
@@ -140,6 +140,19 @@ def located(nest: str | None) -> str:
         f"no nest is named, and there is no ./{NEST_HERE}; make one with `nestling add PATH…`,"
         f" or name one with --nest or {NEST_VARIABLE}"
     )
+
+
+def local(nest: str | None) -> str:
+    """The path of the nest that a server is, or is to be, before.
+
+    Raises:
+        NotFoundError: As `located`.
+        SettingError: It is the address of a server.
+    """
+    path = located(nest)
+    if path.startswith(("http://", "https://")):
+        raise nestling.SettingError(f"{path} is a server; do this where the file of its nest is")
+    return path
 
 
 def filter_of(given: tuple[str, ...]) -> Mapping[str, Any] | None:

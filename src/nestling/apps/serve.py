@@ -104,7 +104,7 @@ def serve(
         raise nestling.MissingExtraError(
             f"{error.name}, which the server needs, is not installed; run: pip install 'nestling[serve]'"
         ) from error
-    path = (nest or options.NEST_HERE) if create else options.located(nest)
+    path = (nest or options.NEST_HERE) if create else options.local(nest)
     if create:
         nestling.open(path, create=True, timeout=timeout).close()
     serving = Serving(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,7 +31,14 @@ def golden_of_rows(rows: Iterable[Mapping[str, Any]], name: str) -> Golden:
     Raises:
         DocumentError: Rows cannot be used; every one is named, up to the first twenty.
     """
-    return _golden(enumerate(rows, 1), _mapping, name)
+    given = list(rows)
+    golden = _golden(enumerate(given, 1), _mapping, name)
+    # a row that was made of a question says where that was read; others are named by their id
+    questions = (
+        replace(question, place=str(row.get("place", "")))
+        for question, row in zip(golden.questions, given, strict=True)
+    )
+    return Golden(tuple(questions), name)
 
 
 def _golden(

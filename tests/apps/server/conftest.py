@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 import nestling
-from served import Served
+from served import Serve, Served
 from wordhash import WordHash
-
-Serve = Callable[..., Served]
 
 CARDS = (
     nestling.Document(

@@ -72,4 +72,4 @@ def _count(key: Key, service: Service) -> None:
         error = nestling.BusyError(
             f"the key {key.name!r} may ask {key.rate} times a minute; wait {wait:.1f} s", retry_after=wait
         )
-        raise RefusedError(HTTPStatus.TOO_MANY_REQUESTS, error, Retry_After=str(int(wait) + 1))
+        raise RefusedError(HTTPStatus.TOO_MANY_REQUESTS, error)

@@ -87,17 +87,18 @@ async def evaluate(request: Request, caller: Reader) -> Response:
 
     def work(tell: Tell) -> tuple[str, wire.JSON]:
         asked = parsed(questions.Evaluate, body)
-        if len(asked.questions) > questions.MOST_QUESTIONS:
+        golden = questions.check_list("questions", asked.questions)
+        if len(golden) > questions.MOST_QUESTIONS:
             raise nestling.SettingError(
-                f"there are {len(asked.questions)} questions; a server asks at most"
+                f"there are {len(golden)} questions; a server asks at most"
                 f" {questions.MOST_QUESTIONS} at once: send a part of them"
             )
         charted = questions.check_flag("charts", asked.charts)
         nest = caller.nest if asked.edition is None else caller.nest.at(asked.edition)
         found = nest.evaluate(
-            nestling.read_golden(asked.questions, name=asked.name),
-            k=asked.k,
-            budgets=asked.budgets,
+            nestling.read_golden(golden, name=str(asked.name)),
+            k=questions.check_list("k", asked.k),
+            budgets=questions.check_list("budgets", asked.budgets),
             where=asked.where,
             min_similarity=asked.min_similarity,
             min_coverage=asked.min_coverage,
@@ -122,8 +123,11 @@ async def compare(request: Request, caller: Reader) -> Response:
 
     def work() -> Response:
         given = parsed(questions.Compare, body)
+        names = [str(name) for name in questions.check_list("names", given.names)]
+        if len(names) != 2:
+            raise nestling.SettingError(f"names has {len(names)} names; give two")
         first, second = (nestling.Evaluation.from_json(each) for each in (given.a, given.b))
-        return json_response(wire.plain(nestling.compare(first, second, (given.names[0], given.names[1]))))
+        return json_response(wire.plain(nestling.compare(first, second, (names[0], names[1]))))
 
     return await caller.service.lanes.slow.run(work, body)
 

@@ -105,9 +105,9 @@ async def remove(request: Request, caller: Writer) -> Response:
     body = await received(request, JSON_TYPE, caller.service.serving.max_body)
 
     def work() -> Response:
-        ids = list(dict.fromkeys(parsed(questions.Remove, body).ids))
+        ids = questions.check_list("ids", parsed(questions.Remove, body).ids)
         removed = caller.nest.remove(ids)
-        missing = sorted(set(ids) - set(removed), key=ids.index)
+        missing = [id for id in dict.fromkeys(ids) if id not in set(removed)]
         return json_response(wire.removal(caller.service.name, removed, missing))
 
     return await caller.service.lanes.write.run(work, body)

@@ -22,6 +22,7 @@ STATUSES: tuple[tuple[str, int], ...] = (
     ("NotFoundError", HTTPStatus.NOT_FOUND),
     ("LockedError", HTTPStatus.SERVICE_UNAVAILABLE),
     ("ReadOnlyError", HTTPStatus.CONFLICT),
+    ("ScopeError", HTTPStatus.FORBIDDEN),
     ("FullError", HTTPStatus.INSUFFICIENT_STORAGE),
     ("StoreError", HTTPStatus.INTERNAL_SERVER_ERROR),
     ("MissingExtraError", HTTPStatus.NOT_IMPLEMENTED),
@@ -61,7 +62,8 @@ def status_of(error: nestling.NestlingError) -> int:
 def told(error: Exception) -> Response:
     """An error as the answer to a request."""
     if isinstance(error, RefusedError):
-        return json_response(error_json(error.error), error.status, error.headers)
+        headers = {**retry_header(error.error), **error.headers}
+        return json_response(error_json(error.error), error.status, headers)
     if isinstance(error, nestling.NestlingError):
         if (status := status_of(error)) == HTTPStatus.INTERNAL_SERVER_ERROR:
             log.error("the nest failed", exc_info=error)

@@ -87,13 +87,15 @@ class Keys:
         """Make a key and return it; it cannot be had again.
 
         Raises:
-            SettingError: The name is empty or taken, or a value is out of its range.
+            SettingError: The name is empty or taken, a value is out of its range, or an admin key has a scope.
             StoreError: The file cannot be read or written.
         """
         if not name.strip():
             raise nestling.SettingError("the key has no name; give one that tells who uses it")
         if rights not in RIGHTS:
             raise nestling.SettingError(f"rights is {rights!r}; give one of {', '.join(RIGHTS)}")
+        if rights == "admin" and scope:
+            raise nestling.SettingError("an admin key is for the whole nest; leave the scope or the rights out")
         if rate is not None and rate < 1:
             raise nestling.SettingError(f"rate is {rate}; give requests a minute, 1 or more")
         number, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
@@ -132,7 +134,7 @@ class Keys:
         """The key that this text is, or None."""
         prefix, _, rest = key.partition("_")
         number, _, secret = rest.partition("_")
-        if prefix != _PREFIX or not self.wanted:
+        if prefix != _PREFIX or not key.isascii() or not self.wanted:
             return None
         with self._reading() as db:
             query = f"SELECT {_COLUMNS}, digest FROM keys WHERE number = ?"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 import nestling
 
@@ -22,6 +22,10 @@ def _whole(least: int, most: int) -> WithJsonSchema:
     return WithJsonSchema({"type": "integer", "minimum": least, "maximum": most})
 
 
+def _listed(**schema: Any) -> WithJsonSchema:
+    return WithJsonSchema({"type": "array", "items": schema})
+
+
 def _or_null(**schema: Any) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [schema, {"type": "null"}]})
 
@@ -34,6 +38,8 @@ FILTER = {"anyOf": [{"$ref": "#/components/schemas/Where"}, {"type": "null"}], "
 Similarity = Annotated[Any, _or_null(type="number", minimum=-1, maximum=1)]
 Coverage = Annotated[Any, _or_null(type="number", minimum=0, maximum=1)]
 Shape = Annotated[Any, WithJsonSchema({"type": "string", "enum": ["pack", "parent", "window", "merge"]})]
+
+TWO_NAMES = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
 
 class _Body(BaseModel):
@@ -93,18 +99,18 @@ class Put(_Body):
 class Remove(_Body):
     """Documents to be removed."""
 
-    ids: list[str]
+    ids: Annotated[Any, _listed(type="string")]
 
 
 class Evaluate(_Body):
     """Golden questions, as in the lines of golden.jsonl (docs/measuring.md), and how to ask them."""
 
-    questions: Annotated[list[dict[str, Any]], WithJsonSchema({"type": "array", "items": {"type": "object"}})]
-    name: str = ""
+    questions: Annotated[Any, _listed(type="object")]
+    name: Text = ""
     edition: Annotated[Any, _or_null(type="integer", minimum=1)] = None
     charts: Annotated[Any, WithJsonSchema({"type": "boolean"})] = False
-    k: list[int] = [1, 3, 5, 10]
-    budgets: list[int] = [500, 1000, 2000, 4000]
+    k: Annotated[Any, _listed(type="integer", minimum=1, maximum=MOST)] = [1, 3, 5, 10]
+    budgets: Annotated[Any, _listed(type="integer", minimum=1, maximum=1_000_000)] = [500, 1000, 2000, 4000]
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
@@ -113,9 +119,9 @@ class Evaluate(_Body):
 class Compare(_Body):
     """Two evaluations of the same questions, as `/v1/evaluate` gives them, and what to call them."""
 
-    a: dict[str, Any]
-    b: dict[str, Any]
-    names: Annotated[list[str], Field(min_length=2, max_length=2)] = ["A", "B"]
+    a: Annotated[Any, WithJsonSchema({"type": "object"})]
+    b: Annotated[Any, WithJsonSchema({"type": "object"})]
+    names: Annotated[Any, WithJsonSchema(TWO_NAMES)] = ["A", "B"]
 
 
 def check_length(name: str, value: Any) -> None:
@@ -128,6 +134,17 @@ def check_length(name: str, value: Any) -> None:
         raise nestling.SettingError(
             f"the {name} has {len(value):,} characters; a server reads at most {LONGEST:,}: give less"
         )
+
+
+def check_list(name: str, value: Any) -> list[Any]:
+    """The value, which must be a list.
+
+    Raises:
+        SettingError: It is none.
+    """
+    if not isinstance(value, list):
+        raise nestling.SettingError(f"{name} is {value!r:.80}; give a list")
+    return value
 
 
 def check_flag(name: str, value: Any) -> bool:
