@@ -9,7 +9,6 @@ import { remember } from "./reader.js";
 
 // As answers are written: see docs/asking.md.
 const MARKER = /\[\s*cite\s*:([^[\]]*)\]/gi;
-const BETWEEN = /\s*[,;|]\s*(?:cite\s*:)?\s*/i;
 const VERDICTS = {
   supported: "supported",
   misattributed: "found in another passage",
@@ -89,7 +88,7 @@ function draw(found) {
     answer.replaceChildren(make("p", {}, make("strong", {}, "No answer: "), foreign(found.abstained)));
     say(at("ask-status"), "There is no answer.");
   } else {
-    const numbers = new Map(citations.map((each, i) => [each, i + 1]));
+    const numbers = numbered(citations);
     answer.replaceChildren(make("p", { class: "said", dir: "auto" }, ...written(found, numbers, passages)));
     say(at("ask-status"), `${many(sentences.length, "sentence")}, `
       + (unsupported.length ? `${many(unsupported.length, "claim")} not supported by the passages.` : "all supported.")
@@ -101,6 +100,14 @@ function draw(found) {
   at("answered-from").replaceChildren(...from(found.context.passages));
 }
 
+/** One number for each thing that is cited, in the order of the text. */
+function numbered(citations) {
+  const numbers = new Map();
+  const nameOf = (each) => each.id || each.marker;
+  for (const each of citations) if (!numbers.has(nameOf(each))) numbers.set(nameOf(each), numbers.size + 1);
+  return (each) => numbers.get(nameOf(each));
+}
+
 function wrongly(citations) {
   const bad = citations.filter((each) => each.standing !== "sound").length;
   return bad ? ` ${many(bad, "citation")} ${bad === 1 ? "does" : "do"} not count.` : "";
@@ -110,7 +117,7 @@ function wrongly(citations) {
 function written(found, numbers, passages) {
   const points = new Points(found.text);
   const { claims, citations } = found.verification;
-  const chips = markersOf(found.text, points, citations);
+  const chips = markersOf(citations);
   const bad = claims.filter((claim) => claim.verdict !== "supported");
   const cuts = new Set([0, points.length]);
   for (const each of [...claims, ...chips]) cuts.add(each.start).add(each.end);
@@ -134,39 +141,36 @@ function written(found, numbers, passages) {
   return nodes;
 }
 
-/** Where citations stand in a text: each marker with those that it names. */
-function markersOf(text, points, citations) {
-  const chips = [...text.matchAll(MARKER)].map((found) => {
-    const ids = new Set([found[1], ...found[1].split(BETWEEN)].map(idOf));
-    const named = citations.filter((each) => each.standing !== "malformed" && ids.has(each.id));
-    return { start: points.point(found.index), end: points.point(found.index + found[0].length), citations: named };
-  }).filter((chip) => chip.citations.length);
+/** The markers of a text: each with the citations that stand in it. */
+function markersOf(citations) {
+  const chips = new Map();
   for (const each of citations) {
-    if (!chips.some((chip) => chip.start < each.end && each.start < chip.end)) {
-      chips.push({ start: each.start, end: each.end, citations: [each] });
-    }
+    const chip = chips.get(each.start) ?? { start: each.start, end: each.end, citations: [] };
+    chip.citations.push(each);
+    chips.set(each.start, chip);
   }
-  return chips.sort((a, b) => a.start - b.start);
+  return [...chips.values()];
 }
 
-function idOf(inside) {
-  try {
-    return decodeURIComponent(inside.trim());
-  } catch {
-    return inside.trim();
-  }
+/** The claims that a citation stands for: the sentence that it is in or after, and what is quoted there. */
+function claimsOf(citation, claims) {
+  const citing = claims.filter((claim) => claim.cites.includes(citation.id));
+  const sentences = citing.filter((claim) => claim.kind === "sentence");
+  const own = sentences.filter((claim) => claim.start <= citation.start).at(-1) ?? sentences[0];
+  if (!own) return citing;
+  return citing.filter((claim) => own.start <= claim.start && claim.end <= own.end);
 }
 
 function chipOf(citation, numbers, claims, passages) {
   const sound = citation.standing === "sound";
-  const about = claims.filter((claim) => claim.cites.includes(citation.id));
+  const about = claimsOf(citation, claims);
   const verdict = sound ? worst(about) : STANDINGS[citation.standing];
   const spans = about.flatMap((claim) => claim.support).filter((each) => each.id === citation.id)
     .map((each) => [each.start, each.end]);
   const name = citation.title || citation.id || citation.marker;
-  const chip = button(`${numbers.get(citation)}${sound ? "" : "!"}`, (event) => open(event, citation, spans), {
+  const chip = button(`${numbers(citation)}${sound ? "" : "!"}`, (event) => open(event, citation, spans), {
     class: sound ? "chip" : "chip wrong",
-    "aria-label": `Source ${numbers.get(citation)}, ${name}: ${verdict}`,
+    "aria-label": `Source ${numbers(citation)}, ${name}: ${verdict}`,
     pointerdown: (event) => { lastTouch = event.pointerType === "touch" && !isShownFor(event.currentTarget); },
   });
   peeks(chip, () => passageCard(citation, verdict, spans, about, passages));

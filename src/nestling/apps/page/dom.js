@@ -33,7 +33,7 @@ export function table(heads, rows, label) {
   const body = rows.map((row) =>
     make("tr", {}, ...row.map((cell, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, cell))));
   const whole = make("table", {}, make("thead", {}, head), make("tbody", {}, ...body));
-  return make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, whole);
+  return make("div", { class: "wide", tabindex: "0", role: "group", "aria-label": label }, whole);
 }
 
 export const details = (summary, attributes, ...children) =>

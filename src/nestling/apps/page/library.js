@@ -132,6 +132,10 @@ function changed() {
 // --- adding
 
 async function upload(files) {
+  if (!files.length) {
+    say(at("upload-status"), "There is no file in it; drop files or folders.", true);
+    return;
+  }
   const lines = files.map(({ name, file }) => ({ name, file, ...line(name) }));
   at("uploads").replaceChildren(...lines.map((each) => each.element));
   const sum = { stored: 0, unchanged: 0, failed: 0 };

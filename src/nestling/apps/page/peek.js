@@ -44,6 +44,7 @@ function place(element) {
 
 function leave() {
   clearTimeout(leaving);
+  if (document.activeElement === owner) return;
   leaving = setTimeout(hide, PATIENCE);
 }
 
@@ -58,4 +59,4 @@ export function hide() {
 
 card.addEventListener("pointerenter", () => clearTimeout(leaving));
 card.addEventListener("pointerleave", leave);
-addEventListener("scroll", hide, { passive: true });
+addEventListener("scroll", () => owner && place(owner), { passive: true });
