@@ -91,6 +91,19 @@ def test_without_a_model(serve: Serve, visit: Visit) -> None:
     expect(page.locator("#peek-said")).to_contain_text("supported")
 
 
+def test_by_touch(serve: Serve, visit: Visit) -> None:
+    """The first touch of a chip shows its passage, the second opens the document."""
+    page = visit(f"{serve().url}/#ask?q=may%20I%20return%20a%20bulb%3F", 360, has_touch=True)
+    page.tap("#ask-form >> text=Ask")
+    page.wait_for_selector("#answer .about")
+    page.tap("button.chip >> nth=0")
+    expect(page.locator("#peek-said")).to_be_visible()
+    assert page.locator("#reader").is_hidden()
+    page.tap("button.chip >> nth=0")
+    expect(page.locator("#passage")).to_be_visible()
+    expect(page.locator("#peek")).to_be_hidden()
+
+
 def test_stopping_and_failing(server: Served, model: Service, visit: Visit) -> None:
     """What was written stays, and is said to be unverified; a model that fails is told in a sentence."""
     model.replies.append(Reply(chunks=[event("Every "), event("lamp ")] + [event("x ")] * 300, pauses=[0.02] * 302))

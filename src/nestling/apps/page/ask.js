@@ -218,7 +218,7 @@ async function passageCard(citation, verdict, spans, claims, passages) {
   const end = Math.min(points.length, (last ? last[1] : start + 2 * AROUND) + AROUND);
   const quote = make("p", { class: "text", dir: "auto" }, start ? "… " : "", ...marked(points, start, end, inside),
     end < points.length ? " …" : "");
-  return [head, said, quote, make("p", { class: "quiet" }, "Enter opens the document.")];
+  return [head, said, quote, make("p", { class: "quiet" }, "Press it to open the document.")];
 }
 
 /** The text of the passage that is cited, or null where there is none. */

@@ -13,9 +13,11 @@ let leaving = 0;
 /** Let an element show a card; `content` makes its nodes, one of them with the id `peek-said`. */
 export function peeks(element, content) {
   const come = () => show(element, content);
-  element.addEventListener("pointerenter", come);
+  // a finger comes and leaves at once: a touch shows by the focus
+  const hovering = (act) => (event) => { if (event.pointerType !== "touch") act(); };
+  element.addEventListener("pointerenter", hovering(come));
+  element.addEventListener("pointerleave", hovering(leave));
   element.addEventListener("focus", come);
-  element.addEventListener("pointerleave", leave);
   element.addEventListener("blur", hide);
 }
 
