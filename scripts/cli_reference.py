@@ -38,10 +38,19 @@ An error is one line on stderr, `nestling: …`, that says what was wrong and wh
 
 def page() -> str:
     """The whole page."""
-    commands = list(cli.commands.items())
-    verbs = " · ".join(f"[{name}](#nestling-{name})" for name, _ in commands)
+    commands = [pair for name, command in cli.commands.items() for pair in _commands(name, command)]
+    verbs = " · ".join(f"[{name}](#nestling-{name.replace(' ', '-')})" for name, _ in commands)
     parts = [HEAD, verbs + "\n", *(_command(name, command) for name, command in commands), OUTPUT + _exits()]
     return "\n".join(parts)
+
+
+def _commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """A command, or those of a group."""
+    if isinstance(command, click.Group):
+        for inner, each in command.commands.items():
+            yield from _commands(f"{name} {inner}", each)
+    else:
+        yield name, command
 
 
 def _command(name: str, command: click.Command) -> str:

@@ -39,6 +39,7 @@ class Served:
             lifespan="on",
             log_config=None,
             proxy_headers=False,
+            server_header=False,
             timeout_graceful_shutdown=10,
         )
         self.server = uvicorn.Server(config)
@@ -51,9 +52,7 @@ class Served:
             time.sleep(0.005)
         self.port = self.server.servers[0].sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.http = httpx.Client(
-            base_url=self.url, timeout=30, limits=httpx.Limits(max_connections=200)
-        )
+        self.http = httpx.Client(base_url=self.url, timeout=30, limits=httpx.Limits(max_connections=200))
         return self
 
     def __exit__(

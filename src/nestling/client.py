@@ -52,7 +52,7 @@ class RemoteNest(Nest):
     def remove(self, ids: str | Iterable[str]) -> Sequence[str]:
         """See `Nest.remove`."""
         wanted = [ids] if isinstance(ids, str) else list(ids)
-        removed: list[str] = self._post("/documents/remove", ids=wanted)["removed"]
+        removed: list[str] = self._post("/remove", ids=wanted)["removed"]
         return removed
 
     # --- asking

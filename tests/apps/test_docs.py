@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from commands import Run
 
@@ -29,8 +30,20 @@ COMMANDS = {
     "remove": ["remove", "nothing"],
     "stats": ["stats"],
     "check": ["check"],
+    "keys add": ["keys", "add", "web", "--rights", "read"],
+    "keys list": ["keys", "list"],
+    "keys remove": ["keys", "remove", "web"],
     "errors": ["list", "--where", "broken"],
 }
+
+
+def commands(group: click.Group) -> list[tuple[str, ...]]:
+    """The words of every command, also of those in groups."""
+    found: list[tuple[str, ...]] = []
+    for name, command in group.commands.items():
+        inner = commands(command) if isinstance(command, click.Group) else [()]
+        found += [(name, *words) for words in inner]
+    return found
 
 
 def examples(section: str) -> list[Any]:
@@ -66,6 +79,8 @@ def test_json_page_has_the_names_that_are_produced(run: Run, manual: str, sectio
     Path("a.txt").write_text("A text.")
     Path("folder").mkdir()
     Path("folder", "b.txt").write_text("Another text.")
+    if section.startswith("keys") and section != "keys add":
+        run(*COMMANDS["keys add"])
     produced = json.loads(run(*COMMANDS[section], "--json").stdout)
     documented = examples(section)[0]
     assert list(documented) == list(produced)
@@ -84,7 +99,8 @@ def test_json_page_has_the_names_of_an_explanation(run: Run, manual: str) -> Non
 def test_json_page_has_a_section_for_every_command() -> None:
     """No command is left out."""
     page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == {*main.commands, "errors"}
+    names = {" ".join(words) for words in commands(main)}
+    assert set(re.findall(r"^## (\w+(?: \w+)?)$", page, re.MULTILINE)) == {*names, "errors"}
 
 
 def test_json_cannot_steer_a_terminal() -> None:
@@ -103,9 +119,9 @@ def test_cli_page_is_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", list(main.commands))
-def test_help_has_an_example(run: Run, name: str) -> None:
+@pytest.mark.parametrize("words", commands(main), ids=" ".join)
+def test_help_has_an_example(run: Run, words: tuple[str, ...]) -> None:
     """Every command explains itself and gives an example that can be read by it."""
-    text = run(name, "--help").stdout
-    assert f"Example: nestling {name}" in text
+    text = run(*words, "--help").stdout
+    assert f"Example: nestling {' '.join(words)}" in text
     assert "--json" in text

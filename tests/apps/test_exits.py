@@ -23,10 +23,14 @@ CODES = {
     "NewerNestError": 5,
     "ReadOnlyError": 5,
     "FullError": 5,
+    "ScopeError": 5,
     "LockedError": 6,
     "ModelError": 7,
     "MissingExtraError": 7,
     "EmbedderMismatchError": 7,
+    "ServerError": 8,
+    "AccessError": 8,
+    "BusyError": 8,
 }
 
 

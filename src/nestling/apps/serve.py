@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 import nestling
-from nestling.apps import options
+from nestling.apps import options, wire
 from nestling.apps.asking import MODEL_VARIABLE
 from nestling.apps.server.serving import GRACE, MAX_BODY, MAX_REQUESTS, MAX_SECONDS, MAX_UPLOAD, Serving
-from nestling.apps.terminal import complain
+from nestling.apps.terminal import complain, finish, print_json
 
 
 @click.command(epilog="Example: nestling serve --nest handbook.nest --workers 2")
@@ -79,6 +79,7 @@ from nestling.apps.terminal import complain
 @click.option("--access-log", is_flag=True, help="Log each request on stderr, without what was asked.")
 @options.nest_option
 @options.timeout_option
+@options.json_option
 def serve(
     host: str,
     port: int,
@@ -93,6 +94,7 @@ def serve(
     access_log: bool,
     nest: str | None,
     timeout: float,
+    as_json: bool,
 ) -> None:
     """Serve the nest over HTTP (docs/http.md), until Ctrl-C.
 
@@ -119,4 +121,11 @@ def serve(
         max_requests=max_requests,
         access_log=access_log,
     )
-    run(serving, port, workers, grace, lambda address: complain(f"serving {path} at {address}; Ctrl-C stops"))
+
+    def ready(address: str) -> None:
+        complain(f"serving {path} at {address}; Ctrl-C stops")
+        if as_json:
+            print_json(wire.serving(path, address), indent=None)
+            finish()
+
+    run(serving, port, workers, grace, ready)

@@ -113,6 +113,11 @@ def check(nest: str, damage: Sequence[str]) -> JSON:
     return {"nest": nest, "ok": not damage, "damage": list(damage)}
 
 
+def serving(nest: str, address: str) -> JSON:
+    """Where a nest is served."""
+    return {"nest": nest, "address": address}
+
+
 def key(nest: str, name: str, key: str) -> JSON:
     """A key of a served nest, the one time that it is shown."""
     return {"nest": nest, "name": name, "key": key}

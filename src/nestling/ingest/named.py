@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from nestling.errors import DocumentError
 from nestling.ingest.load import read
 from nestling.types import Document, Failure
 
@@ -23,20 +22,19 @@ def read_file(name: str, content: bytes) -> Sequence[Document | Failure]:
         content: Its bytes.
 
     Returns:
-        Documents whose ``source`` is the name; failures in the places of those that could not be read.
-
-    Raises:
-        DocumentError: The name is none.
+        Documents whose ``source`` is the name; failures in the places of those that could not be read, or one
+        where the name is none.
     """
     if "\0" in name or any(part in _NO_PARTS for part in name.split("/")):
-        raise DocumentError(f"{name!r:.200} is no name of a file; give one such as guides/dosage.md")
+        return [Failure(name, "this is no name of a file; give one such as guides/dosage.md")]
     with TemporaryDirectory(prefix="nestling-") as folder:
         path = Path(folder, *PurePosixPath(name).parts)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         except (OSError, ValueError) as error:
-            raise DocumentError(f"{name!r:.200} cannot name a file ({error}); give a shorter name") from error
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            return [Failure(name, f"this cannot name a file ({reason}); give a shorter name")]
         return [_renamed(each, str(path), name) for each in read(path, Path(folder))]
 
 

@@ -17,9 +17,23 @@ ADMIN = ("/v1/check", "/metrics")
 
 def test_without_keys_only_this_machine_is_served(server: Served) -> None:
     """A request must name this machine and come directly: not by another name, not through a proxy."""
-    for host in ("localhost", f"localhost:{server.port}", "127.0.0.1", "127.8.8.8:1", "[::1]:80", "LOCALHOST"):
+    for host in (
+        "localhost",
+        f"localhost:{server.port}",
+        "127.0.0.1",
+        "127.8.8.8:1",
+        "[::1]:80",
+        "LOCALHOST",
+    ):
         assert server.http.get("/v1/stats", headers={"Host": host}).status_code == 200, host
-    hosts = ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "0.0.0.0", "10.0.0.1", "[fe80::1]")
+    hosts = (
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "0.0.0.0",
+        "10.0.0.1",
+        "[fe80::1]",
+    )
     for host in hosts:
         for path in ("/v1/stats", "/", "/healthz"):
             answer = server.http.get(path, headers={"Host": host})
@@ -33,7 +47,12 @@ def test_pages_of_other_sites_are_refused(server: Served, with_key: bool) -> Non
     """A browser tells the site of the page that asks: no other than the server's own may, with a key or without."""
     headers = server.bearer("k", "admin") if with_key else {}
     body = {"query": "fever"}
-    for origin in ("http://evil.example", "null", "http://localhost", f"http://127.0.0.1:{server.port}.evil.example"):
+    for origin in (
+        "http://evil.example",
+        "null",
+        "http://localhost",
+        f"http://127.0.0.1:{server.port}.evil.example",
+    ):
         answer = server.http.post("/v1/search", json=body, headers={"Origin": origin, **headers})
         assert answer.status_code == 403, origin
         assert "access-control-allow-origin" not in answer.headers
@@ -65,7 +84,14 @@ def test_once_there_is_a_key_everyone_needs_one(server: Served) -> None:
     assert server.http.get("/v1/stats", headers=headers).status_code == 200
     assert server.http.get("/v1/stats", headers={**headers, "Host": "nest.example"}).status_code == 200
     key = headers["Authorization"].removeprefix("Bearer ")
-    wrong = ("Bearer", "Bearer x", f"Basic {key}", f"Bearer {key}x", f"Bearer {key[:-1]}", f"Bearer nk__{key[12:]}")
+    wrong = (
+        "Bearer",
+        "Bearer x",
+        f"Basic {key}",
+        f"Bearer {key}x",
+        f"Bearer {key[:-1]}",
+        f"Bearer nk__{key[12:]}",
+    )
     for value in wrong:
         assert server.http.get("/v1/stats", headers={"Authorization": value}).status_code == 401, value
     server.keys.remove("first")

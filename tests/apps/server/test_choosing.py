@@ -116,13 +116,13 @@ def test_a_file_of_cards(server: Served) -> None:
 
 @pytest.mark.parametrize("name", ["a/../b.md", "/etc/x", "a//b", "a\0b", "x" * 300 + ".md", "..%2Fx"])
 def test_a_name_that_names_no_file(server: Served, name: str) -> None:
-    """It is refused with a sentence, or stored under just this name; nothing is written elsewhere."""
+    """It fails with a sentence, or is stored under just this name; nothing is written elsewhere."""
     answer = put(server, name, b"text")
     if name == "..%2Fx":
         assert answer.json()["added"] == [name]
     else:
-        assert (answer.status_code, answer.json()["error"]["type"]) == (400, "DocumentError")
-        assert "name" in answer.json()["error"]["message"]
+        assert (answer.json()["added"], answer.json()["failed"][0]["name"]) == ([], name)
+        assert "name" in answer.json()["failed"][0]["reason"]
 
 
 def test_a_file_that_is_no_text(server: Served) -> None:

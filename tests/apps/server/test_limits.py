@@ -153,7 +153,9 @@ def test_more_at_once_than_can_wait(serve: Serve) -> None:
         results = [answer.result() for answer in answers]
     refused = [result for result in results if result.status_code == 503]
     assert len(refused) == 90
-    assert all(each.json()["error"]["type"] == "BusyError" and each.headers["Retry-After"] for each in refused)
+    assert all(
+        each.json()["error"]["type"] == "BusyError" and each.headers["Retry-After"] for each in refused
+    )
     assert [len(each.json()["passages"]) for each in results if each.status_code == 200] == [3] * 10
     assert search(server).status_code == 200
 
@@ -184,7 +186,9 @@ def test_a_request_that_takes_too_long(serve: Serve) -> None:
 def test_a_body_that_does_not_come(serve: Serve) -> None:
     """Who sends a body drop by drop is answered after the time that everyone has."""
     server = serve(max_seconds=0.3)
-    head = "PUT /v1/documents/x HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: 1000"
+    head = (
+        "PUT /v1/documents/x HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: 1000"
+    )
     with raw(server, head, b'{"te') as connection:
         for _ in range(3):
             time.sleep(0.05)

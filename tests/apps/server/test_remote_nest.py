@@ -15,7 +15,14 @@ import nestling
 from nestling.client import RemoteNest
 from served import Serve, Served
 
-QUERIES = ("empty stomach", "fever for three days", "Fieber trinken", "", "nothing of the kind", "ü 中 \x00 \ud800")
+QUERIES = (
+    "empty stomach",
+    "fever for three days",
+    "Fieber trinken",
+    "",
+    "nothing of the kind",
+    "ü 中 \x00 \ud800",
+)
 CALLS: dict[str, Callable[[nestling.Nest], Any]] = {
     **{f"search {n}": (lambda nest, q=query: seen(nest.search(q, 2))) for n, query in enumerate(QUERIES)},
     "search filtered": lambda nest: seen(nest.search("fever", where={"year": {"$gte": 2000}})),
@@ -54,9 +61,7 @@ ERRORS: dict[str, Callable[[nestling.Nest], Any]] = {
     "ids": lambda nest: nest.remove([5]),  # type: ignore[list-item]
     "path": lambda nest: nest.add("no/such/file.md"),
     "golden": lambda nest: nest.evaluate(nestling.Golden((nestling.GoldenQuestion("1", "x"),))),
-    "gold": lambda nest: nest.evaluate(
-        nestling.Golden((nestling.GoldenQuestion("1", "x", {"nothing": 1}),))
-    ),
+    "gold": lambda nest: nest.evaluate(nestling.Golden((nestling.GoldenQuestion("1", "x", {"nothing": 1}),))),
 }
 
 
@@ -71,7 +76,9 @@ def pair(serve: Serve) -> Iterator[tuple[nestling.Nest, nestling.Nest, Served]]:
     server = serve()
     manual = "".join(f"## Part {n}\n\n" + f"Sentence on topic{n} and so on. " * 80 for n in range(3))
     with nestling.open(server.serving.path) as local, nestling.open(server.url) as remote:
-        local.add(nestling.Document("manual", manual, "Manual", {"day": date(2023, 5, 1), "tags": ["a", None]}))
+        local.add(
+            nestling.Document("manual", manual, "Manual", {"day": date(2023, 5, 1), "tags": ["a", None]})
+        )
         yield local, remote, server
 
 
@@ -105,7 +112,9 @@ def test_adding_the_same(serve: Serve, tmp_path: Path) -> None:
     (folder / "photo.png").write_bytes(b"\x89PNG\x00")
     sources = [
         folder,
-        nestling.Document("e", "The fifth, with a day.", metadata={"day": date(2024, 1, 2), "odd": [1, None]}),
+        nestling.Document(
+            "e", "The fifth, with a day.", metadata={"day": date(2024, 1, 2), "odd": [1, None]}
+        ),
         {"id": 7, "text": "A card."},
         nestling.Document("e", "Again."),
         nestling.Document("§1", "x"),

@@ -41,7 +41,9 @@ def test_put_show_delete(server: Served) -> None:
     assert server.http.delete(address).status_code == 404
 
 
-@pytest.mark.parametrize("id", ["a/b.md", "/etc/x", "a b?c#d%e&f", "ü§", "..", "a/../b", "a//b", "remove", "日本"])
+@pytest.mark.parametrize(
+    "id", ["a/b.md", "/etc/x", "a b?c#d%e&f", "ü§", "..", "a/../b", "a//b", "remove", "日本"]
+)
 def test_any_id_can_be_in_an_address(server: Served, id: str) -> None:
     """Slashes, spaces, marks and dots in ids come through, encoded."""
     address = f"/v1/documents/{quote(id, safe='').replace('.', '%2E')}"
@@ -80,10 +82,10 @@ def test_listing_by_pages(server: Served) -> None:
 
 def test_removing_many(server: Served) -> None:
     """Those that exist go in one transaction, the others are named."""
-    answer = server.http.post("/v1/documents/remove", json={"ids": ["fever", "nothing", "fever", "stomach"]})
+    answer = server.http.post("/v1/remove", json={"ids": ["fever", "nothing", "fever", "stomach"]})
     assert answer.json() == {"nest": "handbook.nest", "removed": ["fever", "stomach"], "missing": ["nothing"]}
-    assert server.http.post("/v1/documents/remove", json={"ids": [5]}).status_code == 400
-    assert server.http.post("/v1/documents/remove", json={"ids": "fever"}).status_code == 400
+    assert server.http.post("/v1/remove", json={"ids": [5]}).status_code == 400
+    assert server.http.post("/v1/remove", json={"ids": "fever"}).status_code == 400
 
 
 def test_an_upload_stores_what_can_be_stored(server: Served) -> None:

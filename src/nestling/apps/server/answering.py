@@ -30,8 +30,6 @@ async def ask(request: Request, caller: Reader) -> Response:
 
     def work(tell: Tell) -> tuple[str, wire.JSON]:
         asked = parsed(questions.Ask, body)
-        questions.check_length("question", asked.question)
-        whole = questions.check_flag("context", asked.context)
         answer = caller.nest.ask(
             asked.question,
             asked.budget,
@@ -41,7 +39,7 @@ async def ask(request: Request, caller: Reader) -> Response:
             min_similarity=asked.min_similarity,
             min_coverage=asked.min_coverage,
         )
-        return "answer", wire.answer(answer, whole)
+        return "answer", wire.answer(answer, asked.context)
 
     if wants_events(request):
         return await streamed(service.lanes.slow, work, body)
@@ -58,7 +56,6 @@ async def verify(request: Request, caller: Reader) -> Response:
 
     def work() -> Response:
         given = parsed(questions.Verify, body)
-        questions.check_length("text", given.text)
         return json_response(wire.verification(caller.nest.verify(given.text)))
 
     return await caller.service.lanes.slow.run(work, body)

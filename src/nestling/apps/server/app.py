@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import nestling
-from nestling.apps.server import answering, asking, documents, fields, files, probes, questions, shapes
+from nestling.apps.server import answering, asking, documents, fields, files, probes, shapes
 from nestling.apps.server.admission import Admission
+from nestling.apps.server.description import describe
 from nestling.apps.server.failing import tell_errors
 from nestling.apps.server.guard import Guard
 from nestling.apps.server.keys import Keys
@@ -26,10 +26,6 @@ from nestling.apps.server.rates import Rates
 from nestling.apps.server.service import Service
 from nestling.apps.server.serving import Serving, open_nest
 
-BODIES = (
-    *(questions.Search, questions.Pack, questions.Ask, questions.Verify, questions.Evaluate),
-    *(questions.Compare, questions.Put, questions.Remove),
-)
 ABOUT = (
     "Parent-document retrieval: search small, answer big. Every answer is the JSON of the command line"
     ' (docs/json.md); every error is `{"error": {"type", "message"}}`.'
@@ -74,14 +70,16 @@ def make_app(serving: Serving) -> ASGIApp:
         redoc_url=None,
         redirect_slashes=False,
     )
-    tell_errors(app)
+    parts = (asking, answering, documents, files, fields, probes)
+    described = [part.router for part in parts]
+    tell_errors(app, [route for router in described for route in router.routes])
     failed: dict[int | str, dict[str, Any]] = {
         "default": {"model": shapes.Interrupted | shapes.Failed, "description": "Why it failed"}
     }
-    for routes in (asking, answering, documents, files, fields, probes):
-        app.include_router(routes.router, responses=failed)
+    for router in described:
+        app.include_router(router, responses=failed)
     app.include_router(page_router())
-    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    app.openapi = lambda: describe(app)  # type: ignore[method-assign]
     return Counted(Guard(Admission(_Told(app), serving), keys), metrics, serving.access_log)
 
 
@@ -120,21 +118,3 @@ def _on_stop(stopping: threading.Event) -> None:
                 before(signum, frame)
 
         signal.signal(number, stop)
-
-
-def _openapi(app: FastAPI) -> dict[str, Any]:
-    if app.openapi_schema is None:
-        schema = get_openapi(
-            title=app.title, version=app.version, description=app.description, routes=app.routes
-        )
-        named = schema.setdefault("components", {}).setdefault("schemas", {})
-        for body in BODIES:
-            described = named[body.__name__] = body.model_json_schema()
-            if "where" in described["properties"]:
-                described["properties"]["where"] = questions.FILTER
-        named["Where"] = questions.WHERE
-        named["Card"] = questions.CARD
-        schema["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-        schema["security"] = [{"key": []}, {}]
-        app.openapi_schema = schema
-    return app.openapi_schema

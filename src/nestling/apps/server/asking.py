@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -11,7 +12,7 @@ from nestling.apps import wire
 from nestling.apps.server import questions, shapes
 from nestling.apps.server.access import Caller, allowed
 from nestling.apps.server.body import JSON_TYPE, described, parsed, received
-from nestling.apps.server.failing import json_response
+from nestling.apps.server.failing import RefusedError, json_response
 from nestling.apps.server.streams import Tell, streamed, wants_events
 
 router = APIRouter(prefix="/v1", tags=["asking"])
@@ -30,12 +31,6 @@ async def search(request: Request, caller: Reader) -> Response:
 
     def work() -> Response:
         asked = parsed(questions.Search, body)
-        questions.check_length("query", asked.query)
-        explain = questions.check_flag("explain", asked.explain)
-        if isinstance(asked.k, int) and asked.k > questions.MOST:
-            raise nestling.SettingError(
-                f"k is {asked.k}; a server gives at most {questions.MOST} passages at once: ask for pages by offset"
-            )
         found = caller.nest.search(
             asked.query,
             asked.k,
@@ -44,7 +39,7 @@ async def search(request: Request, caller: Reader) -> Response:
             min_similarity=asked.min_similarity,
             min_coverage=asked.min_coverage,
         )
-        return json_response(wire.results(asked.query, found, explain))
+        return json_response(wire.results(asked.query, found, asked.explain))
 
     return await caller.service.lanes.read.run(work, body)
 
@@ -58,7 +53,6 @@ async def context(request: Request, caller: Reader) -> Response:
 
     def work() -> Response:
         asked = parsed(questions.Pack, body)
-        questions.check_length("query", asked.query)
         packed = caller.nest.context(
             asked.query,
             asked.budget,
@@ -87,24 +81,22 @@ async def evaluate(request: Request, caller: Reader) -> Response:
 
     def work(tell: Tell) -> tuple[str, wire.JSON]:
         asked = parsed(questions.Evaluate, body)
-        golden = questions.check_list("questions", asked.questions)
-        if len(golden) > questions.MOST_QUESTIONS:
-            raise nestling.SettingError(
-                f"there are {len(golden)} questions; a server asks at most"
-                f" {questions.MOST_QUESTIONS} at once: send a part of them"
+        golden = nestling.read_golden(asked.questions, name=str(asked.name))
+        try:
+            nest = caller.nest if asked.edition is None else caller.nest.at(asked.edition)
+            found = nest.evaluate(
+                golden,
+                k=asked.k,
+                budgets=asked.budgets,
+                where=asked.where,
+                min_similarity=asked.min_similarity,
+                min_coverage=asked.min_coverage,
+                progress=lambda done, total: tell("progress", {"done": done, "total": total}),
             )
-        charted = questions.check_flag("charts", asked.charts)
-        nest = caller.nest if asked.edition is None else caller.nest.at(asked.edition)
-        found = nest.evaluate(
-            nestling.read_golden(golden, name=str(asked.name)),
-            k=questions.check_list("k", asked.k),
-            budgets=questions.check_list("budgets", asked.budgets),
-            where=asked.where,
-            min_similarity=asked.min_similarity,
-            min_coverage=asked.min_coverage,
-            progress=lambda done, total: tell("progress", {"done": done, "total": total}),
-        )
-        charts = {"charts": wire.plain(found.charts())} if charted else {}
+        except nestling.DocumentError as error:
+            # they can be used, but not on what is stored
+            raise RefusedError(HTTPStatus.CONFLICT, error) from error
+        charts = {"charts": wire.plain(found.charts())} if asked.charts else {}
         return "evaluation", {**found.to_json(), "nest": caller.service.name, **charts}
 
     lane = caller.service.lanes.slow
@@ -123,11 +115,12 @@ async def compare(request: Request, caller: Reader) -> Response:
 
     def work() -> Response:
         given = parsed(questions.Compare, body)
-        names = [str(name) for name in questions.check_list("names", given.names)]
-        if len(names) != 2:
-            raise nestling.SettingError(f"names has {len(names)} names; give two")
-        first, second = (nestling.Evaluation.from_json(each) for each in (given.a, given.b))
-        return json_response(wire.plain(nestling.compare(first, second, (names[0], names[1]))))
+        try:
+            found = nestling.compare(given.a, given.b, (given.names[0], given.names[1]))
+        except nestling.InputError as error:
+            # each is an evaluation, but they are not of the same questions
+            raise RefusedError(HTTPStatus.CONFLICT, error) from error
+        return json_response(wire.plain(found))
 
     return await caller.service.lanes.slow.run(work, body)
 

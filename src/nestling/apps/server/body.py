@@ -8,9 +8,10 @@ from tempfile import SpooledTemporaryFile
 from typing import Any, TypeVar
 
 from fastapi import Request
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 import nestling
+from nestling.apps.server import questions
 from nestling.apps.server.failing import RefusedError
 from nestling.apps.server.serving import MEGABYTE
 
@@ -21,7 +22,7 @@ FILE_TYPE = "application/octet-stream"
 IN_MEMORY = 100_000
 
 Spooled = SpooledTemporaryFile[bytes]
-Body = TypeVar("Body", bound=BaseModel)
+Body = TypeVar("Body", bound=questions.Body)
 
 
 async def received(request: Request, kind: str, megabytes: float) -> Spooled:
@@ -54,16 +55,16 @@ async def received(request: Request, kind: str, megabytes: float) -> Spooled:
 
 
 def parsed(model: type[Body], body: Spooled) -> Body:
-    """The JSON object in a body.
+    """The JSON object in a body, checked.
 
     Raises:
         InputError: It is no JSON object, or has names that are not known.
     """
-    value = loads(body.read())
+    value = loads(body.read(), whole=model.whole)
     if not isinstance(value, dict):
         raise nestling.InputError(f"the body is {value!r:.80}; send a JSON object")
     try:
-        return model.model_validate(value)
+        return model.model_validate(value).checked()
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -71,14 +72,20 @@ def parsed(model: type[Body], body: Spooled) -> Body:
         raise nestling.SettingError(f"{place}: {first['msg']}; the body may hold {known}") from error
 
 
-def loads(raw: bytes, what: str = "the body") -> Any:
-    """A JSON value; ``what`` it is called in messages.
+def loads(raw: bytes, what: str = "the body", whole: bool = False) -> Any:
+    """A JSON value.
+
+    Args:
+        raw: Its text.
+        what: What it is called in messages.
+        whole: Whether 5.0 in it is taken for 5.
 
     Raises:
         InputError: It is none, or not in UTF-8.
     """
     try:
-        return json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
+        text = raw.decode("utf-8")
+        return json.loads(text, parse_constant=_no_constant, parse_float=_number if whole else None)
     except UnicodeDecodeError as error:
         raise nestling.InputError(f"{what} is not UTF-8 (byte {error.start}); send it in UTF-8") from error
     except (ValueError, RecursionError) as error:
@@ -89,6 +96,11 @@ def described(kind: str, schema: str) -> dict[str, Any]:
     """What OpenAPI says of a route that reads its body itself; ``schema`` is the name of one."""
     content = {kind: {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
     return {"requestBody": {"required": True, "content": content}}
+
+
+def _number(text: str) -> int | float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
 
 
 def _no_constant(name: str) -> float:

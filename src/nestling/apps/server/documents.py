@@ -20,7 +20,7 @@ from nestling.apps.server.lanes import stopping
 from nestling.apps.server.serving import MEGABYTE
 from nestling.apps.server.streams import Tell, streamed, wants_events
 
-router = APIRouter(prefix="/v1/documents", tags=["documents"])
+router = APIRouter(prefix="/v1", tags=["documents"])
 
 Reader = Annotated[Caller, Depends(allowed("read"))]
 Writer = Annotated[Caller, Depends(allowed("write"))]
@@ -31,7 +31,7 @@ OFTEN = 0.2
 PAGE = 100
 
 
-@router.get("", responses={200: {"model": shapes.Listed}})
+@router.get("/documents", responses={200: {"model": shapes.Listed}})
 async def list_documents(
     caller: Reader,
     where: Annotated[str | None, Query(description="A filter, as JSON.")] = None,
@@ -51,7 +51,7 @@ async def list_documents(
     return await caller.service.lanes.read.run(work)
 
 
-@router.get("/{id:path}", responses={200: {"model": shapes.Shown}})
+@router.get("/documents/{id:path}", responses={200: {"model": shapes.Shown}})
 async def show(id: Id, caller: Reader) -> Response:
     """A document with its parents and their children, by its id or a passage's."""
 
@@ -65,7 +65,7 @@ async def show(id: Id, caller: Reader) -> Response:
 
 
 @router.put(
-    "/{id:path}",
+    "/documents/{id:path}",
     openapi_extra=described(JSON_TYPE, "Put"),
     responses={200: {"model": shapes.Stored}, 201: {"model": shapes.Stored, "description": "Added"}},
 )
@@ -84,7 +84,7 @@ async def put(id: Id, request: Request, caller: Writer) -> Response:
     return await caller.service.lanes.write.run(work, body)
 
 
-@router.delete("/{id:path}", responses={200: {"model": shapes.Removed}})
+@router.delete("/documents/{id:path}", responses={200: {"model": shapes.Removed}})
 async def delete(id: Id, caller: Writer) -> Response:
     """Remove a document."""
 
@@ -105,7 +105,7 @@ async def remove(request: Request, caller: Writer) -> Response:
     body = await received(request, JSON_TYPE, caller.service.serving.max_body)
 
     def work() -> Response:
-        ids = questions.check_list("ids", parsed(questions.Remove, body).ids)
+        ids = parsed(questions.Remove, body).ids
         removed = caller.nest.remove(ids)
         missing = [id for id in dict.fromkeys(ids) if id not in set(removed)]
         return json_response(wire.removal(caller.service.name, removed, missing))
@@ -113,7 +113,9 @@ async def remove(request: Request, caller: Writer) -> Response:
     return await caller.service.lanes.write.run(work, body)
 
 
-@router.post("", openapi_extra=described(LINES_TYPE, "Card"), responses={200: {"model": shapes.Stored}})
+@router.post(
+    "/documents", openapi_extra=described(LINES_TYPE, "Lines"), responses={200: {"model": shapes.Stored}}
+)
 async def upload(request: Request, caller: Writer) -> Response:
     """Store many documents, each whole or not at all: one JSON object a line, with `id`, `text` and the rest.
 

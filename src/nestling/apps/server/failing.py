@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match, Route
 
 import nestling
 from nestling.apps import wire
@@ -89,8 +91,8 @@ def retry_header(error: nestling.NestlingError) -> dict[str, str]:
     return {"Retry-After": "1"} if isinstance(error, nestling.LockedError) else {}
 
 
-def tell_errors(app: FastAPI) -> None:
-    """Let an app tell all errors in the one shape."""
+def tell_errors(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+    """Let an app of these routes tell all errors in the one shape."""
 
     async def known(request: Request, error: Exception) -> Response:
         return told(error)
@@ -110,9 +112,17 @@ def tell_errors(app: FastAPI) -> None:
             )
         else:
             wrong = nestling.InputError(f"{error.detail}; /openapi.json names all routes")
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(sorted(_methods(request, routes)))
         return json_response(error_json(wrong), error.status_code, headers)
 
     for kind in (RefusedError, nestling.NestlingError, Exception):
         app.add_exception_handler(kind, known)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, unrouted)
+
+
+def _methods(request: Request, routes: Sequence[BaseRoute]) -> set[str]:
+    """The methods of all routes of an address."""
+    at_address = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return {method for route in at_address if isinstance(route, Route) for method in route.methods or ()}

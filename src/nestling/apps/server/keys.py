@@ -95,7 +95,9 @@ class Keys:
         if rights not in RIGHTS:
             raise nestling.SettingError(f"rights is {rights!r}; give one of {', '.join(RIGHTS)}")
         if rights == "admin" and scope:
-            raise nestling.SettingError("an admin key is for the whole nest; leave the scope or the rights out")
+            raise nestling.SettingError(
+                "an admin key is for the whole nest; leave the scope or the rights out"
+            )
         if rate is not None and rate < 1:
             raise nestling.SettingError(f"rate is {rate}; give requests a minute, 1 or more")
         number, secret = secrets.token_hex(4), secrets.token_urlsafe(32)

@@ -1,8 +1,15 @@
-"""What requests hold. Numbers and filters are checked by the nest, so that its sentences tell what is wrong."""
+"""What requests hold, as OpenAPI describes it and as it is checked.
+
+What a nest checks is left to it, so that its sentences tell what is wrong. Here is checked what only a server
+limits, and what only JSON can get wrong.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
@@ -12,83 +19,194 @@ import nestling
 LONGEST = 100_000
 # Passages of one answer, or lines of one page; there are further pages.
 MOST = 1000
+# Tokens of a context: more than language models read.
+MOST_TOKENS = 1_000_000
+# Passages that can be passed over.
+FURTHEST = 1_000_000_000
 # Golden questions of one evaluation.
 MOST_QUESTIONS = 2000
 
-_LARGEST = 1.7e308
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """Checks a value, whose name is given too, and returns it as it is used."""
+
+    check: Callable[[str, Any], Any]
 
 
-def _whole(least: int, most: int) -> WithJsonSchema:
-    return WithJsonSchema({"type": "integer", "minimum": least, "maximum": most})
+def _whole(least: int, most: int) -> tuple[WithJsonSchema, _Checked]:
+    def check(name: str, value: Any) -> Any:
+        if isinstance(value, int) and value > most:
+            raise nestling.SettingError(f"{name} is {value}; a server takes at most {most:,}")
+        return value
+
+    return WithJsonSchema({"type": "integer", "minimum": least, "maximum": most}), _Checked(check)
 
 
-def _listed(**schema: Any) -> WithJsonSchema:
-    return WithJsonSchema({"type": "array", "items": schema})
+def _text(longest: int | None = None) -> tuple[WithJsonSchema, _Checked]:
+    def check(name: str, value: Any) -> Any:
+        if longest is not None and isinstance(value, str) and len(value) > longest:
+            raise nestling.SettingError(
+                f"the {name} has {len(value):,} characters; a server takes at most {longest:,}"
+            )
+        return value
+
+    schema = {"type": "string"} if longest is None else {"type": "string", "maxLength": longest}
+    return WithJsonSchema(schema), _Checked(check)
+
+
+def _list(of: dict[str, Any], most: int, least: int = 0) -> tuple[WithJsonSchema, _Checked]:
+    def check(name: str, value: Any) -> Any:
+        if not isinstance(value, list):
+            raise nestling.SettingError(f"{name} is {value!r:.80}; give a list")
+        if not least <= len(value) <= most:
+            raise nestling.SettingError(
+                f"{name} has {len(value):,} items; a server takes {least} to {most:,} at once: send a part of them"
+            )
+        return value
+
+    return WithJsonSchema({"type": "array", "items": of, "minItems": least, "maxItems": most}), _Checked(
+        check
+    )
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise nestling.SettingError(f"{name} is {value!r:.80}; give true or false")
+    return value
+
+
+def _evaluation(name: str, value: Any) -> nestling.Evaluation:
+    try:
+        return nestling.Evaluation.from_json(value)
+    except nestling.DocumentError as error:
+        raise nestling.DocumentError(f"{name}: {error}") from error
 
 
 def _or_null(**schema: Any) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [schema, {"type": "null"}]})
 
 
-Query = Annotated[Any, WithJsonSchema({"type": "string", "maxLength": LONGEST})]
-Text = Annotated[Any, WithJsonSchema({"type": "string"})]
-# what the schema says of it, which pydantic cannot refer to, takes its place in app.py
+_TOKENS = {"type": "integer", "minimum": 1, "maximum": MOST_TOKENS}
+_NO = {"unanswerable": {"const": False}}
+_WORDS = {"type": "string", "pattern": r"\S"}
+_SPAN = {
+    "type": "object",
+    "properties": {"document": _WORDS, "quote": _WORDS},
+    "required": ["quote"],
+    "additionalProperties": False,
+}
+_GOLDEN = {
+    "title": "GoldenQuestion",
+    "description": "As a line of golden.jsonl (docs/measuring.md), where spans may also be given by offsets.",
+    "type": "object",
+    "properties": {
+        "question": _WORDS,
+        "relevant": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
+        "must_cite_one_of": {"type": "array", "items": {"type": "string", "minLength": 1}},
+        "spans": {"type": "array", "items": _SPAN},
+        "unanswerable": {"type": "boolean"},
+    },
+    "required": ["question"],
+    "anyOf": [
+        {"required": ["relevant"], "properties": {"relevant": {"minProperties": 1}, **_NO}},
+        {"required": ["must_cite_one_of"], "properties": {"must_cite_one_of": {"minItems": 1}, **_NO}},
+        {"required": ["spans"], "properties": {"spans": {"minItems": 1}, **_NO}},
+        {
+            "required": ["unanswerable"],
+            "properties": {
+                "unanswerable": {"const": True},
+                "relevant": {"maxProperties": 0},
+                "must_cite_one_of": {"maxItems": 0},
+                "spans": {"maxItems": 0},
+            },
+        },
+    ],
+}
+
+Query = Annotated[Any, *_text(LONGEST)]
+Text = Annotated[Any, *_text()]
+# what the schema says of these, which pydantic cannot refer to, takes its place in description.py
 Filter = Annotated[Any, WithJsonSchema({})]
 FILTER = {"anyOf": [{"$ref": "#/components/schemas/Where"}, {"type": "null"}], "default": None}
 Similarity = Annotated[Any, _or_null(type="number", minimum=-1, maximum=1)]
 Coverage = Annotated[Any, _or_null(type="number", minimum=0, maximum=1)]
 Shape = Annotated[Any, WithJsonSchema({"type": "string", "enum": ["pack", "parent", "window", "merge"]})]
+Flag = Annotated[Any, WithJsonSchema({"type": "boolean"}), _Checked(_flag)]
+Tokens = Annotated[Any, *_whole(1, MOST_TOKENS)]
+Ks = Annotated[Any, *_list({"type": "integer", "minimum": 1, "maximum": MOST}, 20)]
+Budgets = Annotated[Any, *_list(_TOKENS, 20)]
+Evaluation = Annotated[Any, WithJsonSchema({}), _Checked(_evaluation)]
 
-TWO_NAMES = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
+class Body(BaseModel):
+    """What a request holds; other names are refused.
 
-class _Body(BaseModel):
+    Attributes:
+        whole: Whether 5.0 in it is taken for 5, since JSON has one kind of number. Not in what is stored as it is.
+    """
+
     model_config = ConfigDict(extra="forbid")
+    whole: ClassVar[bool] = True
+
+    def checked(self) -> Self:
+        """The same, each value as it is used.
+
+        Raises:
+            SettingError: A value is beyond what a server takes, or not of its kind.
+        """
+        for name, field in type(self).model_fields.items():
+            for each in field.metadata:
+                if isinstance(each, _Checked):
+                    setattr(self, name, each.check(name, getattr(self, name)))
+        return self
 
 
-class Search(_Body):
+class Search(Body):
     """A question, and how many passages to answer it with."""
 
     query: Query
-    k: Annotated[Any, _whole(0, MOST)] = 5
+    k: Annotated[Any, *_whole(0, MOST)] = 5
     where: Filter = None
-    offset: Annotated[Any, _whole(0, 10**9)] = 0
+    offset: Annotated[Any, *_whole(0, FURTHEST)] = 0
     min_similarity: Similarity = None
     min_coverage: Coverage = None
-    explain: Annotated[Any, WithJsonSchema({"type": "boolean"})] = False
+    explain: Flag = False
 
 
-class Pack(_Body):
+class Pack(Body):
     """A question, and how many tokens of text to answer it with."""
 
     query: Query
-    budget: Annotated[Any, _whole(1, 1_000_000)] = 2000
+    budget: Tokens = 2000
     shape: Shape = "pack"
-    window: Annotated[Any, _whole(0, MOST)] = 1
+    window: Annotated[Any, *_whole(0, MOST)] = 1
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
 
 
-class Ask(_Body):
+class Ask(Body):
     """A question to be answered; ``context``: whether all that it was answered from comes with the answer."""
 
     question: Query
-    budget: Annotated[Any, _whole(1, 1_000_000)] = 2000
+    budget: Tokens = 2000
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
-    context: Annotated[Any, WithJsonSchema({"type": "boolean"})] = False
+    context: Flag = False
 
 
-class Verify(_Body):
+class Verify(Body):
     """A text, whoever wrote it, to be held to the nest."""
 
     text: Query
 
 
-class Put(_Body):
+class Put(Body):
     """A document without its id, which is in the address."""
+
+    whole = False
 
     text: Text
     title: Text = ""
@@ -96,112 +214,57 @@ class Put(_Body):
     source: Annotated[Any, _or_null(type="string")] = None
 
 
-class Remove(_Body):
+class Remove(Body):
     """Documents to be removed."""
 
-    ids: Annotated[Any, _listed(type="string")]
+    ids: Annotated[Any, *_list({"type": "string"}, 1_000_000)]
 
 
-class Evaluate(_Body):
-    """Golden questions, as in the lines of golden.jsonl (docs/measuring.md), and how to ask them."""
+class Evaluate(Body):
+    """Golden questions, and how to ask them."""
 
-    questions: Annotated[Any, _listed(type="object")]
+    questions: Annotated[Any, *_list(_GOLDEN, MOST_QUESTIONS, 1)]
     name: Text = ""
     edition: Annotated[Any, _or_null(type="integer", minimum=1)] = None
-    charts: Annotated[Any, WithJsonSchema({"type": "boolean"})] = False
-    k: Annotated[Any, _listed(type="integer", minimum=1, maximum=MOST)] = [1, 3, 5, 10]
-    budgets: Annotated[Any, _listed(type="integer", minimum=1, maximum=1_000_000)] = [500, 1000, 2000, 4000]
+    charts: Flag = False
+    k: Ks = [1, 3, 5, 10]
+    budgets: Budgets = [500, 1000, 2000, 4000]
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
 
 
-class Compare(_Body):
+class Compare(Body):
     """Two evaluations of the same questions, as `/v1/evaluate` gives them, and what to call them."""
 
-    a: Annotated[Any, WithJsonSchema({"type": "object"})]
-    b: Annotated[Any, WithJsonSchema({"type": "object"})]
-    names: Annotated[Any, WithJsonSchema(TWO_NAMES)] = ["A", "B"]
+    a: Evaluation
+    b: Evaluation
+    names: Annotated[Any, *_list({"type": "string"}, 2, 2)] = ["A", "B"]
 
 
-def check_length(name: str, value: Any) -> None:
-    """Refuse a text that is longer than a server reads.
-
-    Raises:
-        SettingError: It is.
-    """
-    if isinstance(value, str) and len(value) > LONGEST:
-        raise nestling.SettingError(
-            f"the {name} has {len(value):,} characters; a server reads at most {LONGEST:,}: give less"
-        )
-
-
-def check_list(name: str, value: Any) -> list[Any]:
-    """The value, which must be a list.
-
-    Raises:
-        SettingError: It is none.
-    """
-    if not isinstance(value, list):
-        raise nestling.SettingError(f"{name} is {value!r:.80}; give a list")
-    return value
-
-
-def check_flag(name: str, value: Any) -> bool:
-    """The value, which must be true or false.
-
-    Raises:
-        SettingError: It is neither.
-    """
-    if not isinstance(value, bool):
-        raise nestling.SettingError(f"{name} is {value!r:.80}; give true or false")
-    return value
-
-
+_LARGEST = sys.float_info.max
+_NUMBER = {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST}
+_SCALAR = {"anyOf": [{"type": ["string", "boolean", "null"]}, _NUMBER]}
+_BOUND = {"anyOf": [{"type": "string"}, _NUMBER]}
+_SCALARS = {"type": "array", "items": _SCALAR}
 _ANY = {"$ref": "#/components/schemas/Where"}
 _FILTERS = {"type": "array", "items": _ANY, "minItems": 1}
-_SCALAR = {
-    "anyOf": [
-        {"type": ["string", "boolean", "null"]},
-        {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST},
-    ]
-}
-_BOUND = {
-    "anyOf": [{"type": "string"}, {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST}],
-}
-_SCALARS = {"type": "array", "items": _SCALAR}
 _OPERATORS = {
     **dict.fromkeys(("$eq", "$ne", "$contains"), _SCALAR),
     **dict.fromkeys(("$in", "$nin"), _SCALARS),
     **dict.fromkeys(("$gt", "$gte", "$lt", "$lte"), _BOUND),
     "$exists": {"type": "boolean"},
 }
+_TESTS = {"type": "object", "properties": _OPERATORS, "additionalProperties": False, "minProperties": 1}
 # what `nestling.where` takes
 WHERE = {
     "title": "Where",
     "description": "A metadata filter: fields with values or operators, and $and, $or, $not. See docs/http.md.",
     "type": "object",
-    "properties": {
-        "$and": _FILTERS,
-        "$or": _FILTERS,
-        "$not": _ANY,
-    },
-    "patternProperties": {
-        "^[^$]|^$": {
-            "anyOf": [
-                *_SCALAR["anyOf"],
-                {
-                    "type": "object",
-                    "properties": _OPERATORS,
-                    "additionalProperties": False,
-                    "minProperties": 1,
-                },
-            ]
-        }
-    },
+    "properties": {"$and": _FILTERS, "$or": _FILTERS, "$not": _ANY},
+    "patternProperties": {"^[^$]|^$": {"anyOf": [*_SCALAR["anyOf"], _TESTS]}},
     "additionalProperties": False,
 }
-
 # a line of an upload
 CARD = {
     "title": "Card",
@@ -216,3 +279,4 @@ CARD = {
     },
     "required": ["id", "text"],
 }
+LINES = {"title": "Lines", "description": "One Card a line: JSON objects, with line feeds between them."}

@@ -11,12 +11,12 @@ MINUTE = 60.0
 # Seconds to wait for another worker that counts.
 _TIMEOUT = 1.0
 
-# One number a key: when its bucket, which holds a minute's requests and is refilled evenly, is full again.
-# A clock that was set back must not lock a key out for longer than a minute.
-_TAKE = """
+# One number a key: when its bucket, which holds a minute's requests and is refilled evenly, is full again. A time
+# further ahead than that can be is left from before the clock was set back.
+_FULL = "CASE WHEN full BETWEEN :now AND :now + 61 THEN full ELSE :now END"
+_TAKE = f"""
 INSERT INTO buckets VALUES (:key, :now + :each)
-ON CONFLICT (key) DO UPDATE SET full = max(min(full, :now + 60), :now) + :each
-WHERE max(min(full, :now + 60), :now) + :each <= :now + 60.000001
+ON CONFLICT (key) DO UPDATE SET full = {_FULL} + :each WHERE {_FULL} + :each <= :now + 60.000001
 RETURNING full
 """
 
@@ -44,7 +44,7 @@ class Rates:
             if self._db.execute(_TAKE, {"key": key, "now": now, "each": each}).fetchone():
                 return 0.0
             (full,) = self._db.execute("SELECT full FROM buckets WHERE key = ?", (key,)).fetchone()
-        wait: float = max(min(full, now + MINUTE) + each - MINUTE - now, 0.001)
+        wait: float = max(full + each - MINUTE - now, 0.001)
         return wait
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +11,7 @@ from dataclasses import replace
 import uvicorn
 
 import nestling
+from nestling.apps.server.app import worker
 from nestling.apps.server.keys import Keys
 from nestling.apps.server.metrics import SHARED
 from nestling.apps.server.serving import Serving, open_nest
@@ -25,9 +27,11 @@ def run(serving: Serving, port: int, workers: int, grace: float, ready: Callable
 
     Raises:
         AccessError: Others could reach the server, and there are no keys.
+        ServerError: The address cannot be listened on.
         NestlingError: The nest cannot be opened.
     """
     check_keys(serving)
+    check_address(serving.host, port)
     # what would fail in every worker is told here, once
     open_nest(serving).close()
     ready(f"http://{f'[{serving.host}]' if ':' in serving.host else serving.host}:{port}")
@@ -36,7 +40,7 @@ def run(serving: Serving, port: int, workers: int, grace: float, ready: Callable
             os.environ[SHARED] = folder
         replace(serving, folder=folder).leave()
         uvicorn.run(
-            "nestling.apps.server.app:worker",
+            f"{worker.__module__}:{worker.__name__}",
             factory=True,
             host=serving.host,
             port=port,
@@ -61,3 +65,22 @@ def check_keys(serving: Serving) -> None:
             f"{serving.host} can be reached by others, and there is no key to {serving.path}; make one with"
             f" `nestling keys add NAME --nest {serving.path}`, or serve 127.0.0.1 only"
         )
+
+
+def check_address(host: str, port: int) -> None:
+    """Refuse an address that cannot be listened on.
+
+    Raises:
+        ServerError: It cannot.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(address)
+    except OSError as error:
+        raise nestling.ServerError(
+            f"{host} cannot be listened on at port {port} ({error.strerror}); give another --host or --port"
+        ) from error
