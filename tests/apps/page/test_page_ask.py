@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+
 from conftest import Visit
 from models.chat_server import Reply, Service, event, good
 from models.chat_server import serve as serve_chat
-from served import Serve, Served
-
 from nestling.retrieve.prompt import NOT_SAID
+from served import Serve, Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 pytestmark = pytest.mark.browser
 
 ANSWER = (
-    "😀 Every lamp has a warranty of two years. [cite:warranty] The warranty covers damage by water. [cite:warranty]"
+    "😀 Every lamp has a warranty of two years. [cite:warranty]"
+    " The warranty covers damage by water. [cite:warranty]"
     " You have 30 days to return a lamp. [cite:shipping] It is <b>bold</b>. See [cite:nothing]."
 )
 
@@ -37,7 +38,7 @@ def server(serve: Serve, model: Service) -> Served:
 
 
 def test_a_streamed_answer_with_chips(server: Served, model: Service, visit: Visit) -> None:
-    """Text is there while it is written; then chips show passage, quote and verdict, and what is unsupported is marked."""
+    """Text is there while it is written; then chips show what they cite, and what is unsupported is marked."""
     pieces = good(ANSWER)
     model.replies.append(Reply(chunks=pieces, pauses=[0.0] * 8 + [0.7] + [0.0] * (len(pieces) - 9)))
     page = visit(f"{server.url}/#ask")
@@ -106,7 +107,9 @@ def test_by_touch(serve: Serve, visit: Visit) -> None:
 
 def test_stopping_and_failing(server: Served, model: Service, visit: Visit) -> None:
     """What was written stays, and is said to be unverified; a model that fails is told in a sentence."""
-    model.replies.append(Reply(chunks=[event("Every "), event("lamp ")] + [event("x ")] * 300, pauses=[0.02] * 302))
+    model.replies.append(
+        Reply(chunks=[event("Every "), event("lamp ")] + [event("x ")] * 300, pauses=[0.02] * 302)
+    )
     page = visit(f"{server.url}/#ask", allow="Failed to load resource")
     page.fill("#question", "how long is the warranty?")
     page.keyboard.press("Enter")

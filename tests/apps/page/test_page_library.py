@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import MANUAL, Visit
 from handbook import DOCUMENTS
 from served import Serve, Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 pytestmark = pytest.mark.browser
-
 
 
 def drop(page: Any, *paths: Path) -> None:
@@ -85,7 +86,7 @@ def test_the_nest_is_drawn_over_the_text(server: Served, visit: Visit) -> None:
         "(all) => all.map((each) => getComputedStyle(each).backgroundColor)"
     )
     assert len(set(colours)) == 2
-    assert all(one != other for one, other in zip(colours, colours[1:], strict=False))
+    assert all(one != other for one, other in pairwise(colours))
     page.click(".children summary >> nth=0")
     leads = page.locator(".children >> nth=0 >> li").all_text_contents()
     assert tree["parents"][0]["children"][0]["lead"] in leads[0]

@@ -6,17 +6,21 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Visit
-from served import Served
 
 import nestling
+from conftest import Visit
+from served import Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 pytestmark = pytest.mark.browser
 
 QUESTIONS = [
     {"id": "red", "question": "how is the gate painted?", "spans": [{"quote": "The gate is painted red."}]},
-    {"id": "blue", "question": "how is the tower painted?", "spans": [{"quote": "The tower is painted blue."}]},
+    {
+        "id": "blue",
+        "question": "how is the tower painted?",
+        "spans": [{"quote": "The tower is painted blue."}],
+    },
     {"id": "two", "question": "how many years of warranty?", "relevant": {"warranty": 1}},
     {"id": "evil", "question": "<b>who</b> won?", "unanswerable": True},
     {"id": "none", "question": "no gold"},
@@ -54,7 +58,9 @@ def test_an_evaluation_and_its_plots(server: Served, visit: Visit, golden: Path)
     assert nestling.Evaluation.from_json(saved).figure("evidence recall") is not None
 
 
-def test_two_editions_question_by_question(server: Served, visit: Visit, golden: Path, tmp_path: Path) -> None:
+def test_two_editions_question_by_question(
+    server: Served, visit: Visit, golden: Path, tmp_path: Path
+) -> None:
     """The verdict of `nestling compare`, and for every question what either edition found."""
     with nestling.open(server.serving.path) as nest:
         nest.rebuild(nestling.Recipe(child_size=60, parent_size=120), switch=False)
@@ -76,7 +82,9 @@ def test_two_editions_question_by_question(server: Served, visit: Visit, golden:
     page.select_option("#comparison select", "document/nDCG@10")
     expect(page.locator(".pairs > li")).to_have_count(3)
     pair = page.locator(".pairs > li", has=page.locator("summary", has_text="tower"))
-    pair.evaluate("(item) => { for (let at = item; at; at = at.parentElement) if ('open' in at) at.open = true; }")
+    pair.evaluate(
+        "(item) => { for (let at = item; at; at = at.parentElement) if ('open' in at) at.open = true; }"
+    )
     pair.locator("summary").click()
     assert pair.locator("h3").all_text_contents() == names
     found = [next(each for each in one["questions"] if each["id"] == "blue")["found"] for one in both]

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote
 
 import pytest
+
 from conftest import EMOJI, EVIL, Visit
 from served import Served
 
@@ -26,7 +27,7 @@ def search(server: Served, **asked: Any) -> Any:
 
 
 def test_by_keyboard(server: Served, visit: Visit) -> None:
-    """A question, the passages with their evidence, why, and the document with the passage in view, without a mouse."""
+    """A question, passages with evidence, why, and the document with the passage in view, without a mouse."""
     page = visit(server.url)
     page.keyboard.press("/")
     page.keyboard.type("how is the tower painted?")
@@ -52,9 +53,10 @@ def test_by_keyboard(server: Served, visit: Visit) -> None:
 
     page.keyboard.press("o")
     page.wait_for_selector("#passage")
-    assert page.locator("#reader-text").text_content() == server.http.get("/v1/documents/manual.md").json()[
-        "document"
-    ]["text"]
+    assert (
+        page.locator("#reader-text").text_content()
+        == server.http.get("/v1/documents/manual.md").json()["document"]["text"]
+    )
     assert page.locator("#passage").text_content() == best["text"]
     assert page.locator("#passage mark").first.evaluate(IN_VIEW)
     assert page.locator("#reader-text").evaluate("(text) => text.scrollTop") > 0
@@ -82,8 +84,14 @@ def test_an_address_is_a_search(server: Served, visit: Visit) -> None:
     page.click("#reader-close")
     assert page.input_value("#query") == "green bridge"
     assert page.input_value("#k") == "2"
-    assert page.locator(".filter").all_text_contents() == ["lang: en ×", "year: from 2021 ×", '$not: {"lang":"de"} ×']
-    assert {each.split("§")[0] for each in page.locator(".place bdi:first-child").all_text_contents()} == {"manual.md"}
+    assert page.locator(".filter").all_text_contents() == [
+        "lang: en ×",
+        "year: from 2021 ×",
+        '$not: {"lang":"de"} ×',
+    ]
+    assert {each.split("§")[0] for each in page.locator(".place bdi:first-child").all_text_contents()} == {
+        "manual.md"
+    }
     page.click("summary:has-text('Filters')")
     page.fill("#query", "red gate")
     page.keyboard.press("Enter")
@@ -130,7 +138,12 @@ def test_more_passages(server: Served, visit: Visit) -> None:
     ids = [each["id"] for each in search(server, query="the lamp", k=6)["passages"]]
     shown = page.locator(".place bdi:first-child").all_text_contents()
     assert shown == ids
-    assert page.evaluate("[...document.querySelectorAll('.card')].indexOf(document.activeElement.closest('.card'))") == 3
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('.card')].indexOf(document.activeElement.closest('.card'))"
+        )
+        == 3
+    )
 
 
 def test_emoji_are_cut_where_python_cuts(server: Served, visit: Visit) -> None:
@@ -154,7 +167,7 @@ def test_emoji_are_cut_where_python_cuts(server: Served, visit: Visit) -> None:
 
 
 def test_a_hostile_document_stays_text(server: Served, visit: Visit) -> None:
-    """Markup in id, title, text, source and metadata is shown as it is, and bidi controls end with their element."""
+    """Markup in id, title, text and metadata is shown as it is, and bidi controls end with their element."""
     page = visit(f"{server.url}/#search?q=kraken")
     page.wait_for_selector(".card")
     assert page.locator(".card h2 >> nth=0").text_content() == EVIL
@@ -171,7 +184,9 @@ def test_a_hostile_document_stays_text(server: Served, visit: Visit) -> None:
     assert page.evaluate("window.hacked") is None
     assert page.locator("img").count() == 1
     assert page.locator("b, script:not([src])").count() == 0
-    isolated = "[...document.querySelectorAll('h2 bdi, .tag, .quiet bdi')].map(e => getComputedStyle(e).unicodeBidi)"
+    isolated = (
+        "[...document.querySelectorAll('h2 bdi, .tag, .quiet bdi')].map(e => getComputedStyle(e).unicodeBidi)"
+    )
     assert set(page.evaluate(isolated)) == {"isolate"}
 
 
@@ -179,7 +194,10 @@ def test_errors_are_sentences(server: Served, visit: Visit) -> None:
     """What the API refuses is told in its own words, and the page goes on."""
     page = visit(f"{server.url}/#search?q=lamp&sim=7", allow="Failed to load resource")
     page.wait_for_selector("#search-status.error")
-    assert page.text_content("#search-status") == search(server, query="lamp", min_similarity=7)["error"]["message"]
+    assert (
+        page.text_content("#search-status")
+        == search(server, query="lamp", min_similarity=7)["error"]["message"]
+    )
     page.goto(f"{server.url}/#search?q=lamp&open=nothing")
     page.wait_for_selector("#reader-text.error")
     assert "nothing" in page.text_content("#reader-text")

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+
 from conftest import Visit
 from served import Served
 
@@ -26,7 +27,9 @@ def test_the_page_is_strict(server: Served) -> None:
     assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", home.text)
     for file in PAGE.iterdir():
         text = file.read_text("utf-8")
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), file.name
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), (
+            file.name
+        )
         assert set(re.findall(r"https?://[^\"'\s]+", text)) <= {"http://www.w3.org/2000/svg"}, file.name
         name = "" if file.name == "index.html" else file.name
         answer = server.http.get(f"/{name}")
@@ -86,7 +89,7 @@ def test_offsets_are_code_points(server: Served, visit: Visit) -> None:
 
 @pytest.mark.browser
 def test_themes(server: Served, visit: Visit) -> None:
-    """The theme is the system's, or the one that was chosen, which is kept; nothing is drawn in another one first."""
+    """The theme is the system's, or the one that was chosen, which is kept."""
     paper = "getComputedStyle(document.body).backgroundColor"
     light, dark = (visit(server.url, scheme=scheme) for scheme in ("light", "dark"))
     colours = [each.evaluate(paper) for each in (light, dark)]

@@ -6,11 +6,11 @@ import json
 from typing import Any
 from urllib.parse import quote
 
-import nestling
 import pytest
-from served import Served
 
+import nestling
 from nestling.apps.server.fields import MOST_VALUES, fields
+from served import Served
 
 GOLDEN = [
     {"id": "1", "question": "empty stomach food", "relevant": {"stomach": 1}},
@@ -83,7 +83,10 @@ def test_documents_by_name(server: Served) -> None:
     found = server.http.get("/v1/documents", params={"named": "FIEB"}).json()
     assert ([each["id"] for each in found["documents"]], found["total"]) == (["fieber"], 1)
     assert server.http.get("/v1/documents", params={"named": "fever stomach"}).json()["documents"] == []
-    pages = [server.http.get("/v1/documents", params={"limit": 2, "after": after}).json() for after in ("", "fieber")]
+    pages = [
+        server.http.get("/v1/documents", params={"limit": 2, "after": after}).json()
+        for after in ("", "fieber")
+    ]
     assert [each["total"] for each in pages] == [3, 3]
 
 
@@ -137,7 +140,10 @@ def test_plots_and_editions(server: Served) -> None:
     with nestling.open(server.serving.path) as nest:
         nest.rebuild(nestling.Recipe(child_size=20, parent_size=40), switch=False)
     editions = server.http.get("/v1/editions").json()
-    assert [(each["number"], each["state"]) for each in editions["editions"]] == [(1, "live"), (2, "building")]
+    assert [(each["number"], each["state"]) for each in editions["editions"]] == [
+        (1, "live"),
+        (2, "building"),
+    ]
     first, second = (
         server.http.post(
             "/v1/evaluate", json={"questions": GOLDEN, "edition": number, "charts": True}, timeout=60

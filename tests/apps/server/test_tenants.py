@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from served import Serve, Served
 
 import nestling
+from served import Serve, Served
 
 # stands in what others must not see, and in no request
 HIDDEN = "zyzzyva"
@@ -84,7 +84,10 @@ TRIED: dict[tuple[str, str], list[Any]] = {
         "\n".join(json.dumps({"id": id, "text": "Mine now."}) for id in IDS),
     ],
     ("post", "/v1/remove"): [{"ids": list(IDS)}],
-    ("put", "/v1/files/{name}"): [b"Mine now.", json.dumps({"id": "ours", "text": "x", "tenant": "acme"}).encode()],
+    ("put", "/v1/files/{name}"): [
+        b"Mine now.",
+        json.dumps({"id": "ours", "text": "x", "tenant": "acme"}).encode(),
+    ],
     ("get", "/v1/metadata"): [None],
     ("get", "/v1/editions"): [None],
     ("post", "/v1/compare"): [{"a": {}, "b": {}}],
