@@ -45,6 +45,7 @@ bench: $(VENV)/.dev ## Measure speed, and (with the corpora beside the project) 
 	@$(BIN)/python benchmarks/speed.py
 	@$(BIN)/python benchmarks/split.py
 	@$(BIN)/python benchmarks/edit.py
+	@$(BIN)/python benchmarks/scopes.py
 	@$(BIN)/python benchmarks/evidence.py
 	@$(BIN)/python benchmarks/ranking.py
 

@@ -1,4 +1,4 @@
-"""Where `ask` abstains without a gate: questions asked of their own corpus, and of others, which cannot answer them.
+"""Where `ask` abstains without a gate: questions asked of their own corpus, and of others that cannot answer them.
 
     python benchmarks/abstain.py [--limit 40]
 
@@ -44,7 +44,9 @@ def run(limit: int, nests: Path) -> None:
         print(f"{title:>12}{'answered':>12}{'refused':>12}")
         for bound in (0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
             shares = (ours[:, column] >= bound).mean(), (theirs[:, column] < bound).mean()
-            print(f"{bound:>12}{shares[0]:>12.3f}{shares[1]:>12.3f}{'  the default' if bound == default else ''}")
+            print(
+                f"{bound:>12}{shares[0]:>12.3f}{shares[1]:>12.3f}{'  the default' if bound == default else ''}"
+            )
 
 
 if __name__ == "__main__":

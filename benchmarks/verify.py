@@ -1,6 +1,6 @@
 """How well verdicts fit claims of which the truth is known: precision and recall, and the threshold they rest on.
 
-    python benchmarks/verify.py [--count 200]
+python benchmarks/verify.py [--count 200]
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from planted import Case, cases
-
 from nestling.asking import analysis_of
 from nestling.retrieve import claims
 from nestling.retrieve.verify import Named, verify
+from planted import Case, cases
 
-THRESHOLDS = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)
+THRESHOLDS = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 VERDICTS = ("supported", "misattributed", "stitched", "fabricated", "uncited")
 
 
@@ -47,23 +46,37 @@ def table(planted: list[Case]) -> None:
         called[case.kind][verdict(case)] += 1
     print(f"{'planted':38}{'n':>6}" + "".join(f"{name:>15}" for name in VERDICTS))
     for kind, counts in called.items():
-        cells = (f"{counts[name] / counts.total():>14.3f}{'*' if name == due[kind] else ' '}" for name in VERDICTS)
+        cells = (
+            f"{counts[name] / counts.total():>14.3f}{'*' if name == due[kind] else ' '}" for name in VERDICTS
+        )
         print(f"{kind:38}{counts.total():>6}{''.join(cells)}")
     for family in ("quote", "paraphrase"):
-        ours = [kind for kind in called if kind.startswith(family) or family == "paraphrase" and "quote" not in kind]
+        ours = [
+            kind
+            for kind in called
+            if kind.startswith(family) or (family == "paraphrase" and "quote" not in kind)
+        ]
         good = sum(called[kind]["supported"] for kind in ours if due[kind] == "supported")
         said = sum(called[kind]["supported"] for kind in ours)
         real = sum(called[kind].total() for kind in ours if due[kind] == "supported")
         name = "quotes" if family == "quote" else "sentences"
-        print(f"\n{name}: called supported, of those that are: {good / real:.3f} · right, of those so called: {good / said:.3f}", end="")
+        print(
+            f"\n{name}: called supported, of those that are: {good / real:.3f}"
+            f" · right, of those so called: {good / said:.3f}",
+            end="",
+        )
     print("\n* the verdict that is due")
 
 
 def thresholds(planted: list[Case]) -> None:
     """What other thresholds would give for sentences in the model's own words."""
-    print(f"\n{'share of the words':>20}{'paraphrases supported':>24}{'changed ones supported':>24}{'invented supported':>20}")
+    print(
+        f"\n{'share of the words':>20}{'paraphrases supported':>24}{'changed ones supported':>24}"
+        f"{'invented supported':>20}"
+    )
+    usual = claims.ENOUGH
     for share in THRESHOLDS:
-        claims.Grounds.find.__defaults__ = (share,)
+        claims.ENOUGH = share
         groups: dict[str, list[bool]] = defaultdict(list)
         for case in planted:
             if case.kind == "paraphrase":
@@ -73,8 +86,11 @@ def thresholds(planted: list[Case]) -> None:
             elif case.kind in ("invented", "halves of two"):
                 groups["invented"].append(verdict(case) == "supported")
         shares = (sum(groups[name]) / len(groups[name]) for name in ("true", "changed", "invented"))
-        print(f"{share:>20}" + "".join(f"{value:>{width}.3f}" for value, width in zip(shares, (24, 24, 20), strict=True)))
-    claims.Grounds.find.__defaults__ = (claims.ENOUGH,)
+        print(
+            f"{share:>20}"
+            + "".join(f"{value:>{width}.3f}" for value, width in zip(shares, (24, 24, 20), strict=True))
+        )
+    claims.ENOUGH = usual
 
 
 if __name__ == "__main__":

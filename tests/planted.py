@@ -1,4 +1,4 @@
-"""Claims planted in real text, with the verdict that each deserves: Python's own language reference, cut and changed.
+"""Claims planted in Python's own language reference, with the verdict that each deserves.
 
 Every case is made from sentences of that text by rules that keep what is said (`said_again`, `in_another_form`) or
 change it (`falsified`), so that the verdict is known.
@@ -57,8 +57,8 @@ def passages() -> list[Source]:
     return found
 
 
-def cases(count: int, seed: int = 0) -> Iterator[Case]:
-    """About ``count`` cases of every kind."""
+def cases(count: int, seed: int = 0, others: int = AROUND) -> Iterator[Case]:
+    """About ``count`` cases of every kind, with so many other passages around the two that are made of."""
     chance = random.Random(seed)
     every = passages()
     usable = [(source, text) for source in every for text in _plain_sentences(source)]
@@ -66,7 +66,7 @@ def cases(count: int, seed: int = 0) -> Iterator[Case]:
         (source, said), (other, said_there) = chance.sample(usable, 2)
         if source.document_id == other.document_id:
             continue
-        rest = chance.sample([each for each in every if each.id not in (source.id, other.id)], AROUND)
+        rest = chance.sample([each for each in every if each.id not in (source.id, other.id)], others)
         rest = [each for each in rest if said not in each.text]
         around = (source, other, *rest)
         yield from _quotes(chance, said, said_there, source, other, around)
@@ -127,7 +127,20 @@ def said_again(chance: random.Random, text: str) -> str:
 
 
 def _inflected(word: str) -> str:
-    if word in ("that", "this", "with", "from", "when", "then", "into", "only", "also", "such", "which", "where"):
+    if word in (
+        "that",
+        "this",
+        "with",
+        "from",
+        "when",
+        "then",
+        "into",
+        "only",
+        "also",
+        "such",
+        "which",
+        "where",
+    ):
         return word
     if word.endswith("ed") and len(word) > 5:
         return word[:-2] + "ing"
@@ -157,7 +170,9 @@ def elided(text: str) -> str:
     words = text.replace('"', "'").split()
     third = len(words) // 3
     left_out = words[third : 2 * third]
-    if any(re.search(r"\b(?:not|no|never|cannot|without|neither|nor|n't)\b|n['’]t", word) for word in left_out):
+    if any(
+        re.search(r"\b(?:not|no|never|cannot|without|neither|nor|n't)\b|n['’]t", word) for word in left_out
+    ):
         return " ".join(words)
     return " ".join([*words[:third], "…", *words[2 * third :]])
 
@@ -173,9 +188,11 @@ def falsified(chance: random.Random, text: str, other: str) -> Iterator[tuple[st
         yield "negation dropped", re.sub(r"\b(is|are|can|must|may|do|does|will) not\b", r"\1", text, count=1)
     ours = set(re.findall(r"\w+", text.lower()))
     foreign = [w for w in re.findall(r"[a-z]{6,}", other) if w not in ours]
-    places = [m for m in re.finditer(r"\b[a-z]{6,}\b", text)]
+    places = list(re.finditer(r"\b[a-z]{6,}\b", text))
     if len(foreign) >= 2 and len(places) >= 3:
-        for match, word in zip(reversed(sorted(chance.sample(places, 2), key=lambda m: m.start())), foreign, strict=False):
+        for match, word in zip(
+            sorted(chance.sample(places, 2), key=lambda m: m.start(), reverse=True), foreign, strict=False
+        ):
             text = text[: match.start()] + word + text[match.end() :]
         yield "two words changed", text
 

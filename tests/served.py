@@ -14,8 +14,8 @@ import uvicorn
 
 from nestling.apps.server.app import make_app
 from nestling.apps.server.keys import Keys
-from nestling.apps.server.serving import Serving
 from nestling.apps.server.service import Service
+from nestling.apps.server.serving import Serving
 
 
 class Served:

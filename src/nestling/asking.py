@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from nestling.answers import Answer, Verification
 from nestling.ingest.check import is_storable
 from nestling.ingest.sentences import sentences
-from nestling.ingest.terms import query_terms, terms
+from nestling.ingest.terms import content_terms, terms
 from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.language_model import LanguageModel, generated
@@ -69,7 +69,9 @@ class Asking:
             asked = self.question(question, view)
             found = find(view, asked, self.where, 0, self.scoring)
             embedder = self.embedders.of(view.edition)
-            refused = _refused(view, found, embedder) if gate.open else None
+            refused = None if asked.terms else "the question has no words"
+            if gate.open:
+                refused = refused or _refused(view, found, embedder)
             packed = (
                 Context("", 0, budget, (), (), refused)
                 if refused
@@ -91,15 +93,15 @@ class Asking:
         if model is not None:
             return self._generated(answer, model, on_text)
         chosen = candidates(packed, analysis.content(question), analysis)
-        text = extract(packed, chosen, asked.vector, partial(embedded, embedder.embed_documents, embedder=embedder))
+        text = extract(
+            packed, chosen, asked.vector, partial(embedded, embedder.embed_documents, embedder=embedder)
+        )
         if not text:
             return replace(answer, tier="abstained", abstained="no sentence of the passages can be shown")
         on_text(text)
         return replace(answer, text=text, verification=self.verify(text, packed))
 
-    def _generated(
-        self, answer: Answer, model: LanguageModel, on_text: Callable[[str], None]
-    ) -> Answer:
+    def _generated(self, answer: Answer, model: LanguageModel, on_text: Callable[[str], None]) -> Answer:
         """The answer with what the model writes."""
         written = generated(model, *prompt(answer.question, answer.context.text), on_text)
         stopped = (f"the model stopped early: {written.stopped}",) if written.stopped else ()
@@ -161,9 +163,7 @@ def _named(view: View, id: str, anywhere: bool) -> Named:
                 id, document.id, document.title, parent.heading, parent.start, text, metadata, document.source
             )
             return Named("sound" if anywhere else "outside", source)
-    whole = Source(
-        id, document.id, document.title, (), 0, document.text, document.metadata, document.source
-    )
+    whole = Source(id, document.id, document.title, (), 0, document.text, document.metadata, document.source)
     return Named("document", whole)
 
 
@@ -175,4 +175,4 @@ def analysis_of(languages: Mapping[str, int]) -> Analysis:
     def all_terms(text: str) -> frozenset[str]:
         return frozenset(term for code in codes for term in terms(text, code))
 
-    return Analysis(lambda text: query_terms(text, codes), all_terms, sentences)
+    return Analysis(lambda text: content_terms(text, codes), all_terms, sentences)

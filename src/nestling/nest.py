@@ -263,7 +263,7 @@ class Nest:
         min_coverage: float | None = None,
         count: Callable[[str], int] | None = None,
     ) -> Answer:
-        """An answer with ``[cite:ID]`` markers, each resolved, and each sentence held to the passages (docs/asking.md).
+        """An answer with citations, each resolved, and each sentence held to the passages (docs/asking.md).
 
         Args:
             question: Any text.

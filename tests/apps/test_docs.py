@@ -23,6 +23,8 @@ FREE = {"metadata", "languages", "votes", "dropped"}
 COMMANDS = {
     "search": ["search", "topic2"],
     "context": ["context", "topic2"],
+    "ask": ["ask", "topic2"],
+    "verify": ["verify", "answer.txt"],
     "show": ["show", "manual.md"],
     "list": ["list"],
     "add": ["add", "a.txt", "nothing.txt"],
@@ -81,6 +83,7 @@ def test_json_page_has_the_names_that_are_produced(run: Run, manual: str, sectio
     Path("folder", "b.txt").write_text("Another text.")
     if section.startswith("keys") and section != "keys add":
         run(*COMMANDS["keys add"])
+    Path("answer.txt").write_text("A sentence about topic2 and the rest of it [cite:manual.md].")
     produced = json.loads(run(*COMMANDS[section], "--json").stdout)
     documented = examples(section)[0]
     assert list(documented) == list(produced)

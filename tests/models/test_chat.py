@@ -50,13 +50,13 @@ def test_the_first_piece_does_not_wait_for_the_last(service: Service) -> None:
     """What is passed on ends the answer where it raises, and the server notices."""
     service.replies.append(Reply(chunks=[event("one ")] * 500, pauses=[0.01] * 500))
 
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def stop(text: str) -> None:
-        raise Enough
+        raise EnoughError
 
-    with pytest.raises(Enough):
+    with pytest.raises(EnoughError):
         generated(ChatEndpoint(service.url, "m"), "s", "p", stop)
     assert service.hung_up.wait(5)
 
@@ -70,7 +70,9 @@ def test_a_server_that_does_not_stream(service: Service) -> None:
 
 def test_pieces_that_are_cut_anywhere(service: Service) -> None:
     """Bytes may arrive cut inside a character or a line, with CRLF and comments, and with U+2028 in the JSON."""
-    whole = b": hello\r\n\r\n" + event("Zwölf\u2028Möwen ").replace(b"\n", b"\r\n") + event("中", "stop") + DONE
+    whole = (
+        b": hello\r\n\r\n" + event("Zwölf\u2028Möwen ").replace(b"\n", b"\r\n") + event("中", "stop") + DONE
+    )
     service.replies.append(Reply(chunks=[whole[i : i + 1] for i in range(len(whole))]))
     assert ask(ChatEndpoint(service.url, "m"))[0].text == "Zwölf\u2028Möwen 中"
 
@@ -117,7 +119,7 @@ def test_slow_then_well(service: Service) -> None:
 def test_silence_in_the_middle(service: Service) -> None:
     """Once text has been passed on, a silence ends the answer with an error, not with a second answer."""
     service.replies.append(Reply(chunks=[event("one "), event("two")], pauses=[0.0, 0.6]))
-    with pytest.raises(ModelError, match="broke off after 4 characters.*ask again"):
+    with pytest.raises(ModelError, match=r"broke off after 4 characters.*ask again"):
         ask(ChatEndpoint(service.url, "m", timeout=0.2))
     assert len(service.requests) == 1
 

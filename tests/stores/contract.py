@@ -13,9 +13,10 @@ from entries import BUILD, OTHER, entry, indexed, query, terms
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestling.stores.base import EditionsChangedError, Place, Store
+from nestling.bounds import Bounds
+from nestling.stores.base import EditionsChangedError, OutsideError, Place, Store
 from nestling.types import LEVELS, Level
-from nestling.view import Ranked
+from nestling.view import Ranked, View
 from nestling.where import parse
 
 WORDS = [*"abcdefghijklmnopqr", "cat", "dog", "owl"]
@@ -46,8 +47,134 @@ def match(store: Store, text: str, level: Level = "child", n: int = 10, where: A
         return view.match(level, terms(text), n, parse(where))
 
 
+def everything(view: View, names: list[str]) -> dict[str, Any]:
+    """What a view answers to all that can be asked of it, but for what it says of the whole store."""
+    told: dict[str, Any] = {}
+    children = np.arange(1, 200)
+    for level in LEVELS:
+        for where in (None, {"x": 1}, {"$not": {"t": "a"}}):
+            near = view.nearest(level, query("one common word"), 9, parse(where))
+            met = view.match(level, terms("one common word"), 9, parse(where))
+            told[f"{level} {where}"] = [each.tolist() for each in (*near, *met)]
+    family = view.family(children, children, children, None)
+    told["similarity"] = view.similarity(query("one"), family.child).tolist()
+    told["coverage"] = view.coverage(terms("one common"), np.arange(1, 100)).tolist()
+    told["family"] = [each.tolist() for each in family]
+    told["parents"] = view.parents(family.parent.tolist())
+    told["leads"] = view.leads(family.child.tolist())
+    told["languages"] = dict(view.languages())
+    told["known"] = view.known(names)
+    told["texts"] = [view.text(name) for name in names]
+    told["files"] = (view.files(), view.files(names))
+    told["read"] = [view.read(name + end) for name in names for end in ("", "§1", "§2")]
+    digests = [digest for name in names for digest in indexed(name, PARTS[name]).child_digests]
+    told["embedded"] = {k: v.tolist() for k, v in view.embedded(digests, BUILD.embedder).items()}
+    told["sizes"] = view.sizes()
+    told["documents"] = [list(view.documents(parse(where))) for where in (None, {"x": 1}, {"$not": {"x": 1}})]
+    told["stats"] = {k: v for k, v in view.stats().items() if k not in ("bytes", "change")}
+    return told
+
+
+PARTS = {
+    "a1": [["one common ", "two"], ["three common"]],
+    "a2": [["common word"]],
+    "a3": [],
+    "b1": [["one common ", "two"], ["three common one"]],
+    "b2": [["only here", "common"]],
+    "list": [["one common"]],
+    "own": [["one"], ["common"]],
+    "none": [["one common word"]],
+    "number": [["one"]],
+}
+
+
+def of_several(store: Store) -> None:
+    """Documents that are within ``t=a``, and such as are not, by turns, in two editions."""
+    store.begin(OTHER)
+    metadata: dict[str, dict[str, Any]] = {
+        "b1": {"t": "b", "x": 1},
+        "a1": {"t": "a", "x": 1},
+        "list": {"t": ["a", "b"]},
+        "a2": {"t": "a", "u": 2},
+        "own": {"t": "a"},
+        "none": {"x": 1, "t": None},
+        "a3": {"t": "a", "u": 2.0, "x": 1},
+        "b2": {"t": "b", "u": 2},
+        "number": {"t": 1},
+    }
+    for name, own_metadata in metadata.items():
+        own = [{"page": 1}, {"t": "a"}] if name == "own" else None
+        made = entry(name, PARTS[name], metadata=own_metadata, own=own, language=name[0], editions=(1, 2))
+        store.replace(replace(made, file=f"/x/{name}"))
+
+
 class StoreContract:
     """Runs on every store."""
+
+    def test_within_bounds_nothing_else_is_stored(self, store: Store) -> None:
+        """A view within bounds answers to everything as if the other documents were removed."""
+        of_several(store)
+        names = list(PARTS)
+        for values, inside in (({"t": "a"}, {"a1", "a2", "a3"}), ({"t": "a", "u": 2}, {"a2", "a3"})):
+            with store.view(within=Bounds.of(values)) as view:
+                told = everything(view, names)
+                # by row number nothing else can be had either
+                assert view.parents(list(range(1, 200))) == told["parents"]
+                assert view.leads(list(range(1, 200))) == told["leads"]
+                assert len(view.similarity(query("one"), np.arange(1, 200))) == len(told["leads"])
+            with store.view(2, Bounds.of(values)) as view:
+                other = everything(view, names)
+            store.remove(set(names) - inside)
+            with store.view() as view:
+                assert told == everything(view, names)
+                assert told["stats"]["documents"] == len(inside)
+            with store.view(2) as view:
+                assert other == everything(view, names)
+        with store.view(within=Bounds.of({"t": "b"})) as view:
+            assert everything(view, names)["known"] == {}
+
+    def test_within_bounds_follows_changes(self, store: Store) -> None:
+        """What comes, goes or is changed is seen by the next view."""
+        a, b = Bounds.of({"t": "a"}), Bounds.of({"t": "b"})
+        for values, wanted in (
+            ({"t": "a"}, ["d", "e"]),
+            ({"t": "b"}, ["e"]),
+            ({}, ["e"]),
+            ({"t": "a"}, ["d", "e"]),
+        ):
+            store.replace(entry("d", [["one"]], metadata=values))
+            store.replace(entry("e", [["one"]], metadata={"t": "a"}))
+            with store.view(within=a) as view:
+                assert [row["id"] for row in view.documents(None)] == wanted
+                assert len(view.match("child", terms("one"), 9, None).rows) == len(wanted)
+            with store.view(within=b) as view:
+                assert len(view.nearest("child", query("one"), 9, None).rows) == (values == {"t": "b"})
+
+    def test_within_bounds_nothing_else_is_written(self, store: Store) -> None:
+        """What is outside is neither replaced, removed, renamed nor refiled."""
+        a = Bounds.of({"t": "a"})
+        inside = replace(entry("in", [["one"]], metadata={"t": "a"}), file="/x/in")
+        store.replace(inside)
+        for name, values in (("b", {"t": "b"}), ("list", {"t": ["a"]}), ("none", {})):
+            store.replace(replace(entry(name, [["two"]], metadata=values), file=f"/x/{name}"))
+        with store.view() as view:
+            before = list(view.documents(None)), view.files()
+        for name in ("b", "list", "none"):
+            with pytest.raises(OutsideError):
+                store.replace(entry(name, [["three"]], metadata={"t": "a"}), within=a)
+            store.replace(inside, (name, f"/x/{name}"), a)
+            digest = entry(name, [["two"]], metadata={"t": "b"}).digest
+            store.refile([Place(name, digest, "/y", "y")], a)
+        assert store.remove(["b", "list", "none", "nothing"], within=a) == []
+        assert store.remove(["b"], {"b": "/x/b"}, a) == []
+        with store.view() as view:
+            assert (list(view.documents(None)), view.files()) == before
+        store.refile([Place("in", inside.digest, "/y/in", "y")], a)
+        store.replace(entry("new", [["one"]], metadata={"t": "a"}), ("in", "/y/in"), a)
+        assert store.remove(["b", "new"], within=a) == ["new"]
+        with store.view() as view:
+            assert [row["id"] for row in view.documents(None)] == ["b", "list", "none"]
+            assert view.check() == []
 
     def test_reads_back_what_was_stored(self, store: Store) -> None:
         """A document comes back to the character, by its id and by a parent's."""

@@ -18,7 +18,10 @@ from entries import BUILD, OTHER, entry
 
 from nestling.errors import LockedError, NewerNestError, NotANestError, NotFoundError, StoreError
 from nestling.stores.damage import found as damage_found
+from nestling.stores.scoped_view import ScopedView
 from nestling.stores.sqlite import SQLiteStore
+from nestling.stores.sqlite_within import SQLiteViewWithin
+from nestling.view import View
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -48,6 +51,15 @@ class TestContract(StoreContract):
 
 class TestFilters(FilterContract):
     """The contract of all filters."""
+
+
+def test_a_view_within_bounds_is_told_of_every_question() -> None:
+    """What is new in `View` is bounded, or is named here because it reads nothing but the layout, or is refused."""
+    asked = {name for name in vars(View) if not name.startswith("_")}
+    by_layout = {"nearest", "match", "coverage", "family"}
+    by_rows, of_the_nest, refused = {"documents"}, {"editions"}, {"check", "lacking"}
+    assert asked - vars(SQLiteViewWithin).keys() == by_layout | by_rows | of_the_nest | refused
+    assert asked <= vars(ScopedView).keys()
 
 
 def test_a_path_without_a_nest_is_refused_and_nothing_is_made(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import nestling
-from nestling.apps.asking import ask, verify
+from nestling.apps.answering import ask, verify
 from nestling.apps.comparing import compare
 from nestling.apps.demo import demo
 from nestling.apps.editions import editions, prune, rebuild, rollback, switch

@@ -21,6 +21,7 @@ MOST_IDS = 5
 @click.argument("b")
 @click.option("--golden", metavar="PATH", help="The golden questions, where A or B is a nest.")
 @options.least_grade_option
+@options.scope_option
 @options.timeout_option
 @options.json_option
 def compare(a: str, b: str, golden: str | None, least_grade: int, timeout: float, as_json: bool) -> None:
@@ -45,7 +46,7 @@ def _evaluation(path: str, golden: str | None, least_grade: int, timeout: float)
         return nestling.Evaluation.read(path)
     if golden is None:
         raise click.UsageError(f"{nest} is a nest: give the questions to ask it with --golden")
-    with nestling.open(nest, timeout=timeout) as opened:
+    with options.opened(nest, timeout=timeout) as opened:
         asked = opened if edition is None else opened.at(edition)
         return asked.evaluate(nestling.read_golden(golden, least_grade=least_grade))
 

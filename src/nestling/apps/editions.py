@@ -24,7 +24,7 @@ def editions(nest: str | None, timeout: float, as_json: bool) -> None:
     tab-separated, without the heads.
     """
     path = options.located(nest)
-    with nestling.open(path, timeout=timeout) as opened:
+    with options.opened(path, timeout=timeout) as opened:
         found = opened.editions()
     if as_json:
         print_json({"nest": path, "editions": wire.plain(list(found))})
@@ -90,7 +90,7 @@ def rebuild(
     sizes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     wanted, scoring = options.settings_of(recipe, sizes)
     questions = nestling.read_golden(golden) if golden else None
-    with nestling.open(path, timeout=timeout) as opened, Catching() as meter:
+    with options.opened(path, timeout=timeout) as opened, Catching() as meter:
         done = opened.rebuild(
             replace(opened.recipe, **sizes) if sizes else wanted,
             embedder=embedder,
@@ -118,7 +118,7 @@ def switch(edition: int, nest: str | None, timeout: float, as_json: bool) -> Non
     The one that was live stays, and is what `nestling rollback` goes back to.
     """
     path = options.located(nest)
-    with nestling.open(path, timeout=timeout) as opened, Catching() as meter:
+    with options.opened(path, timeout=timeout) as opened, Catching() as meter:
         opened.switch(edition, progress=meter)
     _print_live(path, edition, as_json)
 
@@ -131,7 +131,7 @@ def rollback(nest: str | None, timeout: float, as_json: bool) -> None:
     It is given first what was added since. Again, and the other is live again.
     """
     path = options.located(nest)
-    with nestling.open(path, timeout=timeout) as opened, Catching() as meter:
+    with options.opened(path, timeout=timeout) as opened, Catching() as meter:
         edition = opened.rollback(progress=meter)
     _print_live(path, edition, as_json)
 
@@ -144,7 +144,7 @@ def prune(nest: str | None, timeout: float, as_json: bool) -> None:
     Unfinished ones, too. There is no way back to them then; their room in the file is given back or used again.
     """
     path = options.located(nest)
-    with nestling.open(path, timeout=timeout) as opened:
+    with options.opened(path, timeout=timeout) as opened:
         pruned = opened.prune()
     if as_json:
         print_json({"nest": path, "pruned": list(pruned)})

@@ -74,7 +74,7 @@ def eval_(
         _check_folder(file)
     questions = nestling.read_golden(golden, least_grade=least_grade)
     path = (nest or options.NEST_HERE) if add else options.located(nest)
-    with nestling.open(path, create=add, timeout=timeout) as opened:
+    with options.opened(path, create=add, timeout=timeout) as opened:
         if add:
             with Meter() as meter:
                 opened.add(nestling.read_corpus(golden), progress=meter)

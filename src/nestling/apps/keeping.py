@@ -34,7 +34,7 @@ def keys() -> None:
     "--scope",
     metavar="KEY=VALUE",
     multiple=True,
-    help="It sees and writes only documents with this metadata. Given again: all of it.",
+    help="It sees and writes only documents with this metadata value; also a JSON object. Given again: all hold.",
 )
 @click.option("--rate", type=click.IntRange(min=1), metavar="N", help="Requests a minute; else any number.")
 @options.nest_option
@@ -47,11 +47,12 @@ def add(
     It is sent as `Authorization: Bearer KEY`.
     """
     path = options.local(nest)
-    wanted = scope_of(scope)
+    wanted: dict[str, Any] = {}
     with nestling.open(path) as opened:
-        if wanted:
-            opened.scope(**wanted)
-    made = Keys(path).add(name, rights, wanted, rate)
+        for values in map(options.scope_of, scope):
+            opened = opened.scope(**values)
+            wanted |= values
+    made = Keys(path).add(name, rights, wanted or None, rate)
     if as_json:
         print_json(wire.key(path, name, made))
     else:
@@ -87,20 +88,6 @@ def remove(name: str, nest: str | None, as_json: bool) -> None:
         print_json(wire.removal(path, [name], []))
     else:
         say(f"{line(path)}: the key {line(name)} is removed")
-
-
-def scope_of(given: tuple[str, ...]) -> Mapping[str, Any] | None:
-    """The scope that options ask for.
-
-    Raises:
-        FilterError: One is not KEY=VALUE.
-    """
-    scope: dict[str, Any] = {}
-    for text in given:
-        if text.lstrip().startswith("{"):
-            raise nestling.FilterError(f"--scope {text}: write KEY=VALUE, such as tenant=acme")
-        scope.update(options.filter_of((text,)) or {})
-    return scope or None
 
 
 def _scope(scope: Mapping[str, Any] | None) -> str:

@@ -23,7 +23,7 @@ def show(id: str, tree: bool, nest: str | None, timeout: float, as_json: bool) -
     In a pipe it comes out exactly as it is stored.
     """
     path = options.located(nest)
-    with nestling.open(path, timeout=timeout) as opened:
+    with options.opened(path, timeout=timeout) as opened:
         found = opened.show(id)
     if found is None:
         raise nestling.NotFoundError(f"{path} holds no document or passage {id!r}; see `nestling list`")
@@ -45,7 +45,7 @@ def list_(where: tuple[str, ...], nest: str | None, timeout: float, as_json: boo
 
     With title, language, characters, parents and children; in a pipe tab-separated, without the heads.
     """
-    with nestling.open(options.located(nest), timeout=timeout) as opened:
+    with options.opened(options.located(nest), timeout=timeout) as opened:
         found = opened.list(options.filter_of(where))
     if as_json:
         print_json(wire.documents(found))
@@ -64,12 +64,13 @@ def stats(nest: str | None, timeout: float, as_json: bool) -> None:
     Tells the recipe and the embedder of the nest, too.
     """
     path = options.located(nest)
-    with nestling.open(path, timeout=timeout) as opened:
+    with options.opened(path, timeout=timeout) as opened:
         counts = opened.stats()
     if as_json:
         print_json(wire.stats(path, counts))
         return
-    for name, value in {"nest": path, **counts}.items():
+    told = {name: value for name, value in counts.items() if value is not None}
+    for name, value in {"nest": path, **told}.items():
         say(f"{name:<10}  {line(_told(value))}")
 
 
@@ -81,7 +82,7 @@ def check(nest: str | None, timeout: float, as_json: bool) -> None:
     Nothing is written. Ends with 1 where something is damaged.
     """
     path = options.located(nest)
-    with nestling.open(path, timeout=timeout) as opened:
+    with options.opened(path, timeout=timeout) as opened:
         damage = opened.check()
     if as_json:
         print_json(wire.check(path, damage))

@@ -15,6 +15,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 NEST_VARIABLE = "NESTLING_NEST"
 NEST_HERE = "nest.nest"
+SCOPE_VARIABLE = "NESTLING_SCOPE"
 TIMEOUT = 30
 
 nest_option = click.option(
@@ -33,6 +34,31 @@ timeout_option = click.option(
     help="How long to wait for another process that is writing.",
 )
 
+
+class _Whole(click.types.StringParamType):
+    """Text that is not split at white space where it stands in the environment."""
+
+    def split_envvar_value(self, rv: str) -> list[str]:
+        return [rv]
+
+
+def _keep_scope(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
+    context.meta[SCOPE_VARIABLE] = given
+
+
+# commands take it up in `opened`
+scope_option = click.option(
+    "--scope",
+    "scopes",
+    type=_Whole(),
+    metavar="KEY=VALUE",
+    multiple=True,
+    envvar=SCOPE_VARIABLE,
+    expose_value=False,
+    callback=_keep_scope,
+    help="Only documents with this metadata value (docs/scopes.md); also a JSON object. Given again: all hold."
+    f" Else ${SCOPE_VARIABLE}.",
+)
 
 limit_option = click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Ask only N, evenly spread."
@@ -95,8 +121,26 @@ def new_nest(
 
 
 def on_a_nest(command: Command) -> Command:
-    """``--nest``, ``--timeout`` and ``--json``, for a command that works on a nest."""
-    return nest_option(timeout_option(json_option(command)))
+    """``--nest``, ``--scope``, ``--timeout`` and ``--json``, for a command that works on a nest."""
+    return nest_option(scope_option(timeout_option(json_option(command))))
+
+
+def scopes_asked() -> list[Mapping[str, Any]]:
+    """The values that ``--scope`` asks for, each time it was given."""
+    return [scope_of(text) for text in click.get_current_context().meta.get(SCOPE_VARIABLE, ())]
+
+
+def opened(path: str, **settings: Any) -> nestling.Nest:
+    """Open a nest as `nestling.open` does, in the scope that ``--scope`` asks for."""
+    scopes = scopes_asked()
+    nest = nestling.open(path, **settings)
+    try:
+        for values in scopes:
+            nest = nest.scope(**values)
+    except BaseException:
+        nest.close()
+        raise
+    return nest
 
 
 def filtered(command: Command) -> Command:
@@ -209,6 +253,27 @@ def _filter(text: str) -> Mapping[str, Any]:
             f'--where {text}: not JSON ({error}); write --where \'{{"tenant": "acme"}}\''
         ) from error
     return found
+
+
+def scope_of(text: str) -> Mapping[str, Any]:
+    """The values of one ``--scope``.
+
+    Raises:
+        SettingError: It is neither KEY=VALUE nor a JSON object.
+    """
+    key, equals, value = text.partition("=")
+    values: Any = {key.strip(): _value(value)} if equals else None
+    if text.lstrip().startswith("{"):
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError):
+            values = None
+    if not isinstance(values, dict) or not values:
+        raise nestling.SettingError(
+            f"--scope {text}: neither KEY=VALUE nor a JSON object; write --scope tenant=acme,"
+            ' or --scope \'{"tenant": "acme", "year": 2020}\''
+        )
+    return values
 
 
 def _value(text: str) -> str | int | float | bool | None:

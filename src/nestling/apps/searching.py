@@ -54,7 +54,7 @@ def search(
     On a terminal the evidence is green and the query's words in it bold. The score orders the passages of one
     query; similarity and coverage are comparable between queries.
     """
-    with nestling.open(options.located(nest), timeout=timeout) as opened:
+    with options.opened(options.located(nest), timeout=timeout) as opened:
         found = opened.search(
             asked(query),
             k,
@@ -102,7 +102,7 @@ def context(
 
     They are packed into a token budget, with cite markers, and `…` where text is left out.
     """
-    with nestling.open(options.located(nest), timeout=timeout) as opened:
+    with options.opened(options.located(nest), timeout=timeout) as opened:
         packed = opened.context(
             asked(query),
             budget,

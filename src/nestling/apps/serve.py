@@ -6,7 +6,7 @@ import click
 
 import nestling
 from nestling.apps import options, wire
-from nestling.apps.asking import MODEL_VARIABLE
+from nestling.apps.answering import MODEL_VARIABLE
 from nestling.apps.server.serving import GRACE, MAX_BODY, MAX_REQUESTS, MAX_SECONDS, MAX_UPLOAD, Serving
 from nestling.apps.terminal import complain, finish, print_json
 
@@ -77,9 +77,7 @@ from nestling.apps.terminal import complain, finish, print_json
     help="How long running requests may go on when the server is stopped.",
 )
 @click.option("--access-log", is_flag=True, help="Log each request on stderr, without what was asked.")
-@options.nest_option
-@options.timeout_option
-@options.json_option
+@options.on_a_nest
 def serve(
     host: str,
     port: int,
@@ -113,6 +111,7 @@ def serve(
         path=path,
         folder="",
         host=host,
+        scopes=options.scopes_asked(),
         timeout=timeout,
         model=model or None,
         max_body=max_body,

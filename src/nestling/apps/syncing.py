@@ -79,7 +79,9 @@ def sync(
     sizes, scoring = options.new_nest(recipe, child_size, parent_size, overlap, unit)
     # a dry run makes no nest
     where = ":memory:" if dry_run and not Path(path).exists() else path
-    with nestling.open(where, create=not dry_run, embedder=embedder, recipe=sizes, timeout=timeout) as opened:
+    with options.opened(
+        where, create=not dry_run, embedder=embedder, recipe=sizes, timeout=timeout
+    ) as opened:
         if scoring is not None and scoring != opened.scoring and not dry_run:
             opened.keep_scoring(scoring)
         if watch:

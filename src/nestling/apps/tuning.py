@@ -53,7 +53,7 @@ def tune(
         raise nestling.NotFoundError(f"{out} cannot be written: its folder does not exist; make it first")
     questions = nestling.read_golden(golden, least_grade=least_grade)
     path = options.located(nest)
-    with nestling.open(path, timeout=timeout) as opened, (meter := _Trials()):
+    with options.opened(path, timeout=timeout) as opened, (meter := _Trials()):
         found = nestling.tune(
             opened,
             questions.sample(limit) if limit else questions,

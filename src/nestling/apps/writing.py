@@ -48,7 +48,7 @@ def add(
         raise nestling.NotFoundError(f"there is no file or folder {paths[0]}; check the path")
     sizes, scoring = options.new_nest(recipe, child_size, parent_size, overlap, unit)
     with (
-        nestling.open(
+        options.opened(
             path,
             create=True,
             embedder=embedder,
@@ -79,7 +79,7 @@ def remove(ids: tuple[str, ...], nest: str | None, timeout: float, as_json: bool
     command ends with 4.
     """
     path = options.located(nest)
-    with nestling.open(path, timeout=timeout) as opened:
+    with options.opened(path, timeout=timeout) as opened:
         removed = opened.remove(ids)
     missing = [id for id in dict.fromkeys(ids) if id not in set(removed)]
     if as_json:

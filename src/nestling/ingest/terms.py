@@ -115,6 +115,17 @@ def query_terms(text: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
     Returns:
         A tuple for each distinct word in order: its different terms under each language.
     """
+    said, small = _said(text, languages)
+    return (said or small)[:MOST_QUERY_TERMS]
+
+
+def content_terms(text: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
+    """The same, without small words even where nothing else is left."""
+    return _said(text, languages)[0]
+
+
+def _said(text: str, languages: Sequence[str]) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """The terms of a text's words, and those of its small words."""
     codes = list(dict.fromkeys(languages)) or [""]
     small = _small_words(text, codes)
     said: dict[tuple[str, ...], None] = {}
@@ -124,7 +135,7 @@ def query_terms(text: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
         (dropped if word in small else said)[variants] = None
         if len(said) == MOST_QUERY_TERMS:
             break
-    return list(said or dropped)[:MOST_QUERY_TERMS]
+    return list(said), list(dropped)
 
 
 def _words(text: str) -> Iterator[tuple[str, bool]]:

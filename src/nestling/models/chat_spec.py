@@ -39,4 +39,6 @@ def language_model_from(spec: str) -> LanguageModel:
     except ValueError as error:
         if isinstance(error, SettingError):
             raise
-        raise SettingError(f"the language model {spec!r} has an option that is no number; correct it") from error
+        raise SettingError(
+            f"the language model {spec!r} has an option that is no number; correct it"
+        ) from error

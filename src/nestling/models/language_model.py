@@ -47,9 +47,7 @@ class LanguageModel(Protocol):
         ...
 
 
-def generated(
-    model: LanguageModel, system: str, prompt: str, on_text: Callable[[str], None]
-) -> Generated:
+def generated(model: LanguageModel, system: str, prompt: str, on_text: Callable[[str], None]) -> Generated:
     """What a model writes, whoever's it is.
 
     Raises:
@@ -73,5 +71,7 @@ def generated(
             raise
         raise ModelError(f"{model.name} failed: {error!r}; mend the language model") from error
     if not isinstance(written, Generated) or not isinstance(written.text, str):
-        raise ModelError(f"{model.name} gave {type(written).__name__}, not Generated; mend the language model")
+        raise ModelError(
+            f"{model.name} gave {type(written).__name__}, not Generated; mend the language model"
+        )
     return written

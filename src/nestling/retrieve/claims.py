@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,13 +17,13 @@ from nestling.retrieve.statement import Statement, with_digits
 
 # The share of a sentence's weighted content words that must stand near each other in a passage. Measured by
 # benchmarks/verify.py.
-ENOUGH = 0.8
+ENOUGH = 0.85
 # Sentences of a passage that are read together.
 TOGETHER = 3
 # What a name counts, beside a word.
 NAME = 2.0
 # Fewest content words of a half of a stitched sentence.
-LEAST_HALF = 2
+LEAST_HALF = 3
 
 _DENIES = "one denies"
 _SEMICOLON = re.compile(r";\s+")
@@ -50,7 +50,7 @@ class _Unit:
         """Which of them it does not deny."""
         return frozenset(i for i, forms in enumerate(said.words) if not self.asserted.isdisjoint(forms))
 
-    def denies(self, said: Statement) -> list[frozenset[int]]:
+    def denies(self, said: Statement) -> list[tuple[int, ...]]:
         """For each of its negations, which of them it denies: the first word denied among them, or two others."""
         groups = []
         for group in self.denied:
@@ -59,7 +59,7 @@ class _Unit:
             ]
             first = group and any(not set(group[0]).isdisjoint(said.words[i]) for i in hit)
             if first or len(set(hit)) > 1:
-                groups.append(frozenset(hit))
+                groups.append(tuple(dict.fromkeys(hit)))
         return groups
 
 
@@ -96,11 +96,20 @@ class Found:
 
 
 class Grounds:
-    """The sentences of passages, ready for statements to be looked for in them."""
+    """The sentences of passages, ready for statements to be looked for in them.
 
-    def __init__(self, sources: Sequence[Source], analysis: Analysis) -> None:
-        self._sources = tuple(sources)
-        self._units = [unit for i, source in enumerate(sources) for unit in _units(i, source, analysis)]
+    Args:
+        sources: Each once.
+        analysis: How the nest reads text.
+        before: What was read of the first of these sources already.
+    """
+
+    def __init__(self, sources: Sequence[Source], analysis: Analysis, before: Grounds | None = None) -> None:
+        self._sources: tuple[Source, ...] = tuple(sources)
+        known = before._sources if before else ()
+        self._units: list[_Unit] = list(before._units) if before else []
+        for i, source in enumerate(sources[len(known) :], len(known)):
+            self._units += _units(i, source, analysis)
         self._heads = [analysis.terms(with_digits(" ".join((s.title, *s.heading)))) for s in sources]
         owner = [unit.source for unit in self._units]
         self._windows = [
@@ -110,15 +119,33 @@ class Grounds:
             if owner[first] == owner[first + size - 1]
         ]
 
-    def find(self, said: Statement, enough: float = ENOUGH) -> Found:
-        """Look for a statement; ``enough`` is the share of its weight that a place must hold."""
+    def find(self, said: Statement, preferred: Collection[str] = ()) -> Found:
+        """Look for a statement.
+
+        Args:
+            said: What is looked for.
+            preferred: Ids of passages that are named first where several hold a half.
+        """
         if not said.words or not self._windows:
             return Found()
         unit_has = np.array([[not u.terms.isdisjoint(forms) for forms in said.words] for u in self._units])
         weight = _weights(unit_has, said)
         covered = self._covered(unit_has, said)
+        whole, nearest = self._holding(said, covered, weight)
+        if whole:
+            return Found(tuple(whole))
+        if nearest and nearest.share >= ENOUGH:
+            # one passage has all the words, and contradicts them
+            return Found(nearest=nearest)
+        halves, at_border = self._halves(said, covered, weight, preferred)
+        return Found((), halves, at_border, nearest)
+
+    def _holding(
+        self, said: Statement, covered: Flags, weight: NDArray[np.float64]
+    ) -> tuple[list[Place], Place | None]:
+        """The best place in each passage that holds a statement, best first; and the best place of all."""
         shares = covered @ weight / weight.sum()
-        whole: dict[str, Place] = {}
+        held: dict[str, Place] = {}
         nearest = None
         turned: list[tuple[int, int]] = []
         # of equal shares the shortest first
@@ -126,80 +153,72 @@ class Grounds:
             first, last = self._windows[window]
             if any(first <= inner and end <= last for inner, end in turned):
                 continue  # what stands around a contradiction does not mend it
-            place = self._place(said, window, covered[window], float(shares[window]), enough)
+            place = self._place(said, window, covered[window], float(shares[window]))
             nearest = nearest or place
-            if shares[window] < enough:
+            if shares[window] < ENOUGH:
                 break
             if place.reason.startswith(_DENIES):
                 turned.append((first, last))
             elif not place.reason:
-                whole.setdefault(place.support.id, place)
-        if whole:
-            return Found(tuple(whole.values()))
-        if nearest and nearest.share >= enough:
-            # one passage has all the words, and contradicts them
-            return Found(nearest=nearest)
-        halves, at_border = self._halves(said, covered, weight, enough)
-        return Found((), halves, at_border, nearest)
+                held.setdefault(place.support.id, place)
+        return list(held.values()), nearest
 
     def _covered(self, unit_has: Flags, said: Statement) -> Flags:
         """For each window, which of the words stand in it, or in the title or headings of its passage."""
-        heads = np.array(
-            [[not head.isdisjoint(forms) for forms in said.words] for head in self._heads], bool
-        )
+        heads = np.array([[not head.isdisjoint(forms) for forms in said.words] for head in self._heads], bool)
         rows = [
             unit_has[first:last].any(0) | heads[self._units[first].source] for first, last in self._windows
         ]
         return np.array(rows)
 
-    def _place(self, said: Statement, window: int, covered: Flags, share: float, enough: float) -> Place:
+    def _place(self, said: Statement, window: int, covered: Flags, share: float) -> Place:
         first, last = self._windows[window]
         units = self._units[first:last]
         source = self._sources[units[0].source]
         support = Support(
             source.id, source.document_id, source.start + units[0].start, source.start + units[-1].end
         )
-        missing = [said.words[i][0] for i in range(len(said.words)) if not covered[i]]
-        lacking = [said.words[i][0] for i in sorted(said.required) if not covered[i]]
+        missing = [said.shown[i] for i in range(len(said.words)) if not covered[i]]
+        lacking = [said.shown[i] for i in sorted(said.required) if not covered[i]]
         if lacking:
             return Place(support, share, f"not there: {', '.join(lacking)}")
-        if share < enough:
+        if share < ENOUGH:
             return Place(support, share, f"not there: {', '.join(missing)}")
         if turned := _turned(said, units):
             return Place(support, share, f"{_DENIES} {turned!r}, the other does not")
         return Place(support, share)
 
     def _halves(
-        self, said: Statement, covered: Flags, weight: NDArray[np.float64], enough: float
+        self,
+        said: Statement,
+        covered: Flags,
+        weight: NDArray[np.float64],
+        preferred: Collection[str],
     ) -> tuple[tuple[Place, ...], bool]:
         """Two places of different passages that hold a beginning and the rest."""
-        source_of = np.array([self._units[first].source for first, _ in self._windows])
-        splits = range(LEAST_HALF, len(said.words) - LEAST_HALF + 1)
-        for split in sorted(splits, key=lambda i: (i not in said.borders, abs(2 * i - len(said.words)))):
-            head = self._half(said, covered, weight, slice(0, split), enough)
-            tail = self._half(said, covered, weight, slice(split, None), enough)
+        count = len(said.words)
+        splits = range(LEAST_HALF, count - LEAST_HALF + 1)
+        for split in sorted(splits, key=lambda i: (i not in said.borders, abs(2 * i - count))):
+            head = self._half(said, covered, weight, 0, split, preferred)
+            tail = self._half(said, covered, weight, split, count, preferred)
             for one in head[:TOGETHER]:
                 for other in tail[:TOGETHER]:
-                    if source_of[one[0]] != source_of[other[0]]:
-                        places = tuple(
-                            self._place(said, window, covered[window], share, 0.0) for window, share in (one, other)
-                        )
-                        return places, split in said.borders
+                    if one.support.id != other.support.id:
+                        return (one, other), split in said.borders
         return (), False
 
     def _half(
-        self, said: Statement, covered: Flags, weight: NDArray[np.float64], part: slice, enough: float
-    ) -> list[tuple[int, float]]:
-        """The windows that hold a part of the words, best of each passage first."""
-        inside = np.zeros(len(weight), bool)
-        inside[part] = True
-        needed = np.array([i in said.required for i in range(len(weight))]) & inside
-        shares = (covered & inside) @ weight / weight[inside].sum()
-        good = (shares >= enough) & (covered[:, needed].all(1))
-        found: dict[int, tuple[int, float]] = {}
-        for window in sorted(np.flatnonzero(good).tolist(), key=lambda w: -shares[w]):
-            found.setdefault(self._units[self._windows[window][0]].source, (window, float(shares[window])))
-        return list(found.values())
+        self,
+        said: Statement,
+        covered: Flags,
+        weight: NDArray[np.float64],
+        first: int,
+        last: int,
+        preferred: Collection[str],
+    ) -> list[Place]:
+        """The best place in each passage that holds a part of the words, those in preferred passages first."""
+        held, _ = self._holding(said.part(first, last), covered[:, first:last], weight[first:last])
+        return sorted(held, key=lambda place: place.support.id not in preferred)
 
 
 def _units(number: int, source: Source, analysis: Analysis) -> list[_Unit]:
@@ -246,13 +265,14 @@ def _turned(said: Statement, units: Sequence[_Unit]) -> str:
     for unit in units:
         others = frozenset[int]().union(*(other.has(said) for other in units if other is not unit))
         for group in unit.denies(said):
-            theirs |= group
+            theirs |= set(group)
             # a word that is asserted elsewhere counts as denied where the statement needs the denying sentence
-            denied = group if unit.has(said) - group - others else group - asserted
-            if denied and group.isdisjoint(ours):
-                return said.words[min(denied)][0]
-    for group in said.denied:
-        held = group & present
+            needed = bool(unit.has(said) - set(group) - others)
+            denied = [i for i in group if needed or i not in asserted]
+            if denied and ours.isdisjoint(group):
+                return said.shown[denied[0]]
+    for own in said.denied:
+        held = own & present
         if held and held.isdisjoint(theirs):
-            return said.words[min(held)][0]
+            return said.shown[min(held)]
     return ""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nestling.retrieve.analysis import Analysis, Forms
-from nestling.retrieve.cite import marker, quoted
 from nestling.retrieve.citations import marks
+from nestling.retrieve.cite import marker, quoted
 from nestling.types import Context, Passage
 from nestling.view import Vectors
 
@@ -73,10 +73,14 @@ def _sentences(passage: Passage, context: Context, analysis: Analysis) -> list[t
     for start, end in analysis.sentences(passage.text):
         first, last = passage.start + start, passage.start + end
         # a sentence that was cut off, or left out, is not in the context
-        if not any(p.document_id == passage.document_id and p.start <= first and last <= p.end for p in context.pieces):
+        if not any(
+            p.document_id == passage.document_id and p.start <= first and last <= p.end
+            for p in context.pieces
+        ):
             continue
         raw = passage.text[start:end]
-        text = " ".join(_LINE_BEGIN.sub("", raw, count=1).split())
+        bullet = _LINE_BEGIN.match(raw)
+        text = " ".join(raw[bullet.end() if bullet else 0 :].split())
         if len(_WORD.findall(text)) < SHORTEST and text.isascii():
             continue
         if _HEADING.match(raw) or quoted(text) != text or marks(text):
@@ -113,7 +117,9 @@ def extract(
     chosen = sorted(chosen, key=order.index)[:MOST]
     best_of = {found[i].passage: order.index(i) for i in reversed(chosen)}
     chosen.sort(key=lambda i: (best_of[found[i].passage], found[i].start))
-    return "\n".join(f"{_clipped(found[i].text)} {marker(context.passages[found[i].passage].id)}" for i in chosen)
+    return "\n".join(
+        f"{_clipped(found[i].text)} {marker(context.passages[found[i].passage].id)}" for i in chosen
+    )
 
 
 def _clipped(text: str) -> str:

@@ -22,7 +22,9 @@ _NEGATOR: Final = regex.compile(
     regex.IGNORECASE,
 )
 # where what a negation is about ends
-_STOP: Final = regex.compile(r"[,;:.!?()\n]|\s[-–—]\s|\b(?:but|and|aber|sondern|mais|pero|ma|mas|maar)\b", regex.IGNORECASE)
+_STOP: Final = regex.compile(
+    r"[,;:.!?()\n]|\s[-–—]\s|\b(?:but|and|aber|sondern|mais|pero|ma|mas|maar)\b", regex.IGNORECASE
+)
 # A negation is about so many characters after it at most: a long clause says more than it denies.
 _REACH: Final = 60
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ _ELLIPSIS = re.compile(r"\s*[\[(]\s*(?:…|\.{3,})\s*[\])]\s*|\s*(?:…|\.{3,}|(
 _SENTENCE_END = re.compile(r"[.!?…。！？]\s|\n\s*\n")
 # Fewest words of a part of a stitched quote: fewer stand by chance in most texts.
 LEAST_PART = 4
-# Characters before a sentence's words in which a negation is looked for.
+# Characters before and after a sentence's words in which a negation is looked for.
 BEFORE = 80
 # Most parts that a stitched quote is taken apart into.
 MOST_PARTS = 4
@@ -59,12 +60,14 @@ def hold(quote: str, stretches: Sequence[Stretch], truncated: bool = True) -> He
         if places is not None:
             start = stretch.wording.span(places[0], len(runs[0]))[0]
             end = stretch.wording.span(places[-1], len(runs[-1]))[1]
-            whole.append(stretch.support(start, end))
+            left_out = _denied_after(stretch, end)
+            if not left_out:
+                whole.append(stretch.support(start, end))
         turned = turned or left_out
     if whole:
         return Held(tuple(whole), share=1.0)
     if turned:
-        return Held((), (), f"the ellipsis leaves out {turned!r}", 1.0)
+        return Held((), (), f"it leaves out {turned!r}", 1.0)
     return _taken_apart([word for run in runs for word in run], stretches)
 
 
@@ -76,7 +79,7 @@ def _in_order(
     open_: list[list[int]] = [
         [place] for place in stretch.wording.find(runs[0]) if truncated or not _denied_before(stretch, place)
     ]
-    for last, run in zip(runs, runs[1:], strict=False):
+    for last, run in itertools.pairwise(runs):
         further = []
         for places in open_:
             after = places[-1] + len(last)
@@ -99,6 +102,13 @@ def _denied_before(stretch: Stretch, place: int) -> bool:
     before = max(0, start - BEFORE)
     text = stretch.text[before : start + 1]
     return any(end >= len(text) for _, end in negated(text))
+
+
+def _denied_after(stretch: Stretch, end: int) -> str:
+    """The negation that comes as the very next word, or ""."""
+    following = stretch.text[end : end + BEFORE]
+    found = negators(following)
+    return found[0][0] if found and following[: found[0][1]].isspace() else ""
 
 
 def _left_out(stretch: Stretch, after: int, place: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from nestling.answers import Support
 from nestling.retrieve.wording import Wording
@@ -46,9 +45,15 @@ class Source:
 
 
 class Stretch:
-    """Passages of one document that follow each other without a gap, as one text."""
+    """Passages of one document that follow each other without a gap, as one text.
 
-    def __init__(self, members: Sequence[Source]) -> None:
+    Args:
+        members: In order.
+        wordings: Of texts that were read before; what is read is added.
+    """
+
+    def __init__(self, members: Sequence[Source], wordings: dict[str, Wording]) -> None:
+        self._wordings = wordings
         self.members = tuple(members)
         self.start = members[0].start
         text, end = "", self.start
@@ -57,22 +62,22 @@ class Stretch:
             text, end = text + member.text[end - member.start :], member.end
         self.text = text
 
-    @cached_property
+    @property
     def wording(self) -> Wording:
         """Its words."""
-        return Wording(self.text)
+        if self.text not in self._wordings:
+            self._wordings[self.text] = Wording(self.text)
+        return self._wordings[self.text]
 
     def support(self, start: int, end: int) -> tuple[Support, ...]:
         """The passages that a span of its text is in."""
         first, last = self.start + start, self.start + end
         inside = [member for member in self.members if member.start <= first and last <= member.end]
         touched = inside[:1] or [m for m in self.members if m.start < last and first < m.end]
-        return tuple(
-            Support(m.id, m.document_id, max(first, m.start), min(last, m.end)) for m in touched
-        )
+        return tuple(Support(m.id, m.document_id, max(first, m.start), min(last, m.end)) for m in touched)
 
 
-def stretches(sources: Iterable[Source]) -> list[Stretch]:
+def stretches(sources: Iterable[Source], wordings: dict[str, Wording]) -> list[Stretch]:
     """Sources joined where they touch; each passage once, in the order in which documents are given."""
     documents: dict[str, dict[str, Source]] = {}
     for source in sources:
@@ -82,8 +87,8 @@ def stretches(sources: Iterable[Source]) -> list[Stretch]:
         run: list[Source] = []
         for source in sorted(members.values(), key=lambda each: (each.start, each.end)):
             if run and source.start > run[-1].end:
-                found.append(Stretch(run))
+                found.append(Stretch(run, wordings))
                 run = []
             run.append(source)
-        found.append(Stretch(run))
+        found.append(Stretch(run, wordings))
     return found

@@ -1,4 +1,4 @@
-"""What a sentence states, as far as it can be compared without a model: content words, numbers, names, negations."""
+"""What a sentence states, as far as it compares without a model: content words, numbers, names, negations."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ import regex
 from nestling.retrieve.analysis import Analysis, Forms
 from nestling.retrieve.negation import negated, negators
 
-_NUMBERS: Final = {
-    word: str(number)
-    for number, word in enumerate(
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-        " eighteen nineteen".split(),
-        2,
-    )
-} | {
-    word: str(10 * number)
-    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+_SMALL: Final = (
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_NUMBERS: Final = {word: str(number) for number, word in enumerate(_SMALL, 2)} | {
+    word: str(10 * number) for number, word in enumerate(_TENS, 2)
 }
 _NUMBER_WORD: Final = re.compile(rf"\b(?:{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
 # What speaks of a passage, or leads in to what it says, and is not said by it.
 _REPORTING: Final = re.compile(
-    r"\b(?:according to|in other words|for (?:example|instance)|as a rule|(?:this|that|which) means(?: that)?|note that|"
+    r"\b(?:according to|in other words|for (?:example|instance)|as a rule|note that|"
+    r"(?:this|that|which) means(?: that)?|"
     r"(?:the |this |these |its )?(?:passages?|documents?|texts?|sources?|sections?|pages?|context)"
     r" (?:also )?(?:says?|states?|mentions?|notes?|explains?|describes?|adds?|shows?|tells?)(?: that)?"
     # modal verbs, by which the same is asked for and allowed in many ways
@@ -49,6 +47,7 @@ class Statement:
 
     Attributes:
         words: Content words in order.
+        shown: Each as it stands in the sentence.
         names: Which of them are written as names inside the sentence.
         required: Numbers, and the word that each counts: none of them may be missing.
         denied: For each negation, which of the words it denies.
@@ -56,10 +55,26 @@ class Statement:
     """
 
     words: tuple[Forms, ...]
+    shown: tuple[str, ...]
     names: frozenset[int]
     required: frozenset[int]
     denied: tuple[frozenset[int], ...]
     borders: frozenset[int]
+
+    def part(self, first: int, last: int) -> Statement:
+        """What it states with the words ``first`` to ``last`` alone."""
+
+        def inside(places: frozenset[int]) -> frozenset[int]:
+            return frozenset(i - first for i in places if first <= i < last)
+
+        return Statement(
+            self.words[first:last],
+            self.shown[first:last],
+            inside(self.names),
+            inside(self.required),
+            tuple(inside(group) for group in self.denied),
+            inside(self.borders),
+        )
 
 
 def statement(text: str, analysis: Analysis) -> Statement:
@@ -87,10 +102,9 @@ def statement(text: str, analysis: Analysis) -> Statement:
         frozenset(i for i, (start, end) in enumerate(spans) if first <= start and end <= last)
         for first, last in negated(text)
     ]
-    borders = {
-        i for i in range(1, len(words)) if _BORDER.search(text, spans[i - 1][1], max(spans[i]))
-    }
-    return Statement(words, frozenset(names), frozenset(required), tuple(denied), frozenset(borders))
+    borders = {i for i in range(1, len(words)) if _BORDER.search(text, spans[i - 1][1], max(spans[i]))}
+    shown = tuple(text[start:end] or forms[0] for (start, end), forms in zip(spans, words, strict=True))
+    return Statement(words, shown, frozenset(names), frozenset(required), tuple(denied), frozenset(borders))
 
 
 def _places(text: str, words: tuple[Forms, ...], analysis: Analysis) -> list[tuple[int, int]]:

@@ -14,6 +14,7 @@ from nestling.retrieve.claims import Grounds, Place
 from nestling.retrieve.quotes import hold
 from nestling.retrieve.sources import Source, stretches
 from nestling.retrieve.statement import statement
+from nestling.retrieve.wording import Wording
 
 # What a text says where it has no answer: a sentence that begins so claims nothing.
 NOT_SAID = "The passages do not say"
@@ -64,7 +65,7 @@ def verify(
         for claim in _claims(plain, sentence, sound, analysis):
             judged = bench.judge(claim, bool(sentence.marks))
             if judged.verdict != "supported" and (more := search(claim.text)):
-                judged = _Bench([*bench.sources, *more], analysis).judge(claim, bool(sentence.marks))
+                judged = _Bench(more, analysis, bench).judge(claim, bool(sentence.marks))
             claims.append(judged)
     return Verification(tuple(citations), tuple(claims))
 
@@ -134,13 +135,15 @@ def _claim(
 
 
 class _Bench:
-    """The passages that claims are held to."""
+    """The passages that claims are held to; ``before``: those of another, too."""
 
-    def __init__(self, sources: Sequence[Source], analysis: Analysis) -> None:
-        self.sources = list({source.id: source for source in sources}.values())
+    def __init__(self, sources: Sequence[Source], analysis: Analysis, before: _Bench | None = None) -> None:
+        every = [*(before.sources if before else ()), *sources]
+        self.sources: list[Source] = list({source.id: source for source in every}.values())
+        self.wordings: dict[str, Wording] = before.wordings if before else {}
+        self.grounds: Grounds = Grounds(self.sources, analysis, before.grounds if before else None)
         self._analysis = analysis
-        self._stretches = stretches(self.sources)
-        self._grounds = Grounds(self.sources, analysis)
+        self._stretches = stretches(self.sources, self.wordings)
 
     def judge(self, claim: Claim, attributed: bool) -> Claim:
         """The claim with its verdict; ``attributed``: it cites something, sound or not."""
@@ -156,7 +159,7 @@ class _Bench:
         return self._sentence(claim, attributed)
 
     def _sentence(self, claim: Claim, attributed: bool) -> Claim:
-        found = self._grounds.find(statement(claim.text, self._analysis))
+        found = self.grounds.find(statement(claim.text, self._analysis), claim.cites)
         if found.whole:
             places = tuple((place.support,) for place in found.whole)
             judged = _held(claim, attributed, places, found.whole[0].share)
@@ -178,9 +181,7 @@ def _share_of(support: tuple[Support, ...], places: Sequence[Place]) -> float:
     return next(place.share for place in places if place.support == support[0])
 
 
-def _held(
-    claim: Claim, attributed: bool, places: Sequence[tuple[Support, ...]], share: float
-) -> Claim:
+def _held(claim: Claim, attributed: bool, places: Sequence[tuple[Support, ...]], share: float) -> Claim:
     """Supported where one of the places that hold it is cited, or nothing is; else misattributed."""
     cited = next((place for place in places if any(each.id in claim.cites for each in place)), None)
     if cited is not None or not attributed:

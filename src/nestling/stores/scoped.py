@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from nestling.bounds import EVERYTHING, Bounds, labelled
-from nestling.errors import DocumentError, ScopeError
+from nestling.errors import DocumentError, LockedError, ScopeError
 from nestling.stores.base import Entry, Indexed, OutsideError, Place, Store
 from nestling.stores.pinned import Pinned
 from nestling.stores.scoped_view import ScopedView
@@ -60,7 +60,7 @@ class Scoped:
     def view(self, edition: int | None = None, within: Bounds = EVERYTHING) -> Iterator[ScopedView]:
         """Hold what the last commit has within the bounds."""
         bounds = self.bounds.narrowed(within)
-        with self.whole.view(edition, bounds) as view:
+        with self._discreet(), self.whole.view(edition, bounds) as view:
             yield ScopedView(view, bounds)
 
     def reached(self) -> tuple[Edition, ...]:
@@ -93,7 +93,8 @@ class Scoped:
             _check(given, bounds, id)
             try:
                 old = (former, instead_of[1]) if former is not None and instead_of is not None else None
-                return self.whole.replace(given, old, bounds)
+                with self._discreet():
+                    return self.whole.replace(given, old, bounds)
             except OutsideError:
                 continue
         raise DocumentError(f"the id {id!r} cannot be used in the scope of {bounds}; choose another")
@@ -106,7 +107,8 @@ class Scoped:
         with self.view(within=within) as view:
             stored = {id: found for id in ids if (found := view.stored(id)) is not None}
         places = None if files is None else {stored[id]: files[id] for id in stored}
-        gone = set(self.whole.remove(stored.values(), places, bounds))
+        with self._discreet():
+            gone = set(self.whole.remove(stored.values(), places, bounds))
         return [id for id, found in stored.items() if found in gone]
 
     def refile(self, places: Iterable[Place], within: Bounds = EVERYTHING) -> None:
@@ -114,7 +116,8 @@ class Scoped:
         with self.view(within=within) as view:
             found = [(view.stored(place.id), place) for place in places]
         known = [replace(place, id=stored) for stored, place in found if stored is not None]
-        self.whole.refile(known, self.bounds.narrowed(within))
+        with self._discreet():
+            self.whole.refile(known, self.bounds.narrowed(within))
 
     def keep(self, key: str, value: Any) -> None:
         """Refused."""
@@ -147,6 +150,17 @@ class Scoped:
     def shrink(self) -> None:
         """Refused."""
         raise self._refused()
+
+    @contextmanager
+    def _discreet(self) -> Iterator[None]:
+        """Leave out who holds a lock: the command of a process may name another scope."""
+        try:
+            yield
+        except LockedError:
+            raise LockedError(
+                f"{self.path} is locked by another process; try again when it is done, or wait longer with a larger"
+                " timeout"
+            ) from None
 
     def _refused(self) -> ScopeError:
         return ScopeError(

@@ -33,6 +33,7 @@ class ScopedView:
         self.edition = view.edition
         self._view = view
         self._bounds = bounds
+        self._label = bounds.label
 
     def stored(self, id: str) -> str | None:
         """The id under which a document of the scope is stored, or None where there is none."""
@@ -45,6 +46,9 @@ class ScopedView:
 
     def shown(self, stored: str) -> str:
         """The id of a stored document in the scope; one that another hides is marked."""
+        own = stored.removeprefix(self._label)
+        if own != stored and not own.startswith("«"):
+            return own
         plain = self._bounds.plain(stored)
         forms = list(self._bounds.forms(plain))
         if stored not in forms:

@@ -19,8 +19,8 @@ from nestling.types import Document, Level, Parent
 from nestling.view import Edition, Rows, Scores, StoredParent, Vectors
 from nestling.where import Where
 
-# Scopes of which what was asked last is held in memory until the nest changes.
-HELD = 16
+# What is held in memory until the nest changes: three things of each of the last sixteen scopes.
+HELD = 48
 
 Answer = TypeVar("Answer")
 

@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from served import Serve, Served
 
 import nestling
 from nestling.apps.server.running import check_keys
 from nestling.apps.server.serving import Serving, is_loopback
+from served import Serve, Served
 
 ADMIN = ("/v1/check", "/metrics")
 

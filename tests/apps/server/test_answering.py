@@ -8,12 +8,12 @@ import time
 from typing import Any
 
 import pytest
-from served import Serve, Served
 from test_limits import until
 from test_serving_documents import events
 
 import nestling
 from nestling.apps.server import streams
+from served import Serve, Served
 
 EVENTS = {"Accept": "text/event-stream"}
 QUESTION = {"question": "how long may a fever last?"}

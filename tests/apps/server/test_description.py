@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from served import Served
 
 TESTS = Path(__file__).parents[2]
@@ -24,7 +25,7 @@ def run(server: Served, folder: Path, *options: str) -> None:
 
 
 def test_the_server_does_what_its_description_says(server: Served, tmp_path: Path) -> None:
-    """Valid requests are accepted, others refused; answers, statuses and types are those described; nothing fails."""
+    """Valid requests are accepted, others refused; answers and statuses are those described; nothing fails."""
     run(server, tmp_path, "--phases", "coverage", "--seed", "1")
 
 

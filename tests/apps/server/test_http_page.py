@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served import Served
 from test_docs import agree, examples, shape
+
+from served import Served
 
 PAGE = (Path(__file__).parents[3] / "docs" / "http.md").read_text(encoding="utf-8")
 REQUEST = re.compile(

@@ -126,7 +126,8 @@ def test_the_commands(run: Run, cards: Path) -> None:
     ("arguments", "code"),
     [
         (["add", "a", "--scope", "tenant"], 3),
-        (["add", "a", "--scope", '{"tenant": "acme"}'], 3),
+        (["add", "a", "--scope", '{"tenant": ["acme"]}'], 3),
+        (["add", "a", "--scope", "tenant=a", "--scope", "tenant=b"], 3),
         (["add", "a", "--scope", "a.b=1"], 3),
         (["add", "a", "--rights", "root"], 2),
         (["add", "a", "--rate", "0"], 2),

@@ -7,19 +7,18 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
-from served import Serve, Served
 from starlette.types import Message, Receive, Scope, Send
 
 import nestling
 from nestling.apps.server.admission import Admission
 from nestling.apps.server.lanes import reading_threads
 from nestling.apps.server.serving import Serving
+from served import Serve, Served
 
 
 class Held:
@@ -142,7 +141,7 @@ def test_long_questions_and_many_passages(server: Served) -> None:
 
 
 def test_more_at_once_than_can_wait(serve: Serve) -> None:
-    """X1: those beyond the limit are told to come again; those inside it are answered, and so is who comes later."""
+    """X1: those beyond the limit are told to come again; those inside it, and who comes later, are answered."""
     server = serve(max_requests=10)
     held = hold(server)
     with ThreadPoolExecutor(100) as pool:
@@ -268,10 +267,10 @@ def test_a_write_whose_client_has_gone_is_whole_or_absent(server: Served) -> Non
 
 
 @pytest.fixture
-def many() -> Iterator[bytes]:
+def many() -> bytes:
     """An upload that takes a while."""
     lines = (json.dumps({"id": f"d{n:04}", "text": f"Number {n} of many. " * 20}) for n in range(400))
-    yield "\n".join(lines).encode()
+    return "\n".join(lines).encode()
 
 
 def test_an_upload_whose_client_has_gone_stops(server: Served, many: bytes) -> None:

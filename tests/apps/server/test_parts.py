@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-from served import Served
 
 import nestling
 from nestling.apps import wire
@@ -16,6 +15,7 @@ from nestling.apps.server import page, rates, shapes
 from nestling.apps.server.failing import STATUSES, status_of
 from nestling.apps.server.lanes import Lane
 from nestling.apps.server.rates import Rates
+from served import Served
 
 
 class Clock:

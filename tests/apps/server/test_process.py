@@ -158,7 +158,7 @@ def test_several_workers_are_one_server(start: Start) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_nothing_is_lost_when_it_is_killed(start: Start, tmp_path: Path, workers: str) -> None:
-    """After SIGKILL in the midst of writes every document that was answered for is there, whole, and no half one."""
+    """After SIGKILL in the midst of writes every document that was answered for is there, and no half one."""
     server = start("--workers", workers)
     stored: list[str] = []
 

@@ -220,7 +220,7 @@ def test_a_server_that_is_not_there(server: Served) -> None:
 
 
 def test_keys(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key is given, or found in the environment; without one, and with a wrong one, it is said what is missing."""
+    """A key is given, or found in the environment; without one, or with a wrong one, it is said so."""
     reader, writer = server.keys.add("reader", "read"), server.keys.add("writer", "write", rate=2)
     with pytest.raises(nestling.AccessError, match="a key is needed"):
         nestling.open(server.url)

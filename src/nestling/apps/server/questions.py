@@ -242,7 +242,8 @@ class Compare(Body):
     names: Annotated[Any, *_list({"type": "string"}, 2, 2)] = ["A", "B"]
 
 
-_LARGEST = sys.float_info.max
+# exactly, as the largest float is
+_LARGEST = int(sys.float_info.max)
 _NUMBER = {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST}
 _SCALAR = {"anyOf": [{"type": ["string", "boolean", "null"]}, _NUMBER]}
 _BOUND = {"anyOf": [{"type": "string"}, _NUMBER]}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
+from typing import Any
 
 import nestling
 
@@ -33,6 +35,7 @@ class Serving:
         path: Of the nest.
         folder: Where the processes of this server keep what they share; it goes with the server.
         host: The address that is listened on.
+        scopes: The metadata values that documents must have to be served, one after the other.
         timeout: Seconds to wait for another process that is writing.
         model: The spec of the language model that answers, or None for extractive answers.
         max_body: Megabytes of one request, or of one document of an upload.
@@ -45,6 +48,7 @@ class Serving:
     path: str
     folder: str
     host: str = "127.0.0.1"
+    scopes: Sequence[Mapping[str, Any]] = ()
     timeout: float = 30.0
     model: str | None = None
     max_body: float = MAX_BODY
@@ -87,6 +91,8 @@ def open_nest(serving: Serving) -> nestling.Nest:
     """
     nest = nestling.open(serving.path, timeout=serving.timeout)
     try:
+        for values in serving.scopes:
+            nest = nest.scope(**values)
         # as good as no passage is what this gate lets pass: no language model is asked, but its spec is read
         nest.ask("ready", 1, model=serving.model, min_similarity=1, min_coverage=1)
     except BaseException:

@@ -55,7 +55,7 @@ def ask(
     Ends with 1 where not all of it holds.
     """
     shown = _Shown()
-    with nestling.open(options.located(nest), timeout=timeout) as opened:
+    with options.opened(options.located(nest), timeout=timeout) as opened:
         try:
             answer = opened.ask(
                 asked(question),
@@ -76,6 +76,7 @@ def ask(
         if answer.abstained:
             say(f"abstained: {line(answer.abstained)}")
         else:
+            say()
             _print_verification(answer.verification)
             say(paint(_told(answer), dim=True))
     if not answer.sound:
@@ -92,7 +93,7 @@ def verify(file: str, nest: str | None, timeout: float, as_json: bool) -> None:
     with 1 where something does not hold.
     """
     text = _read(file)
-    with nestling.open(options.located(nest), timeout=timeout) as opened:
+    with options.opened(options.located(nest), timeout=timeout) as opened:
         found = opened.verify(text)
     if as_json:
         print_json(wire.verification(found))
@@ -107,16 +108,16 @@ class _Shown:
     """Prints an answer as it comes, clean; its last line is ended."""
 
     def __init__(self) -> None:
-        self._last = ""
+        self._last = "\n"
 
     def __call__(self, text: str) -> None:
         click.echo(clean(text.replace("\r\n", "\n")), nl=False)
         sys.stdout.flush()
-        self._last = text
+        self._last = text[-1:]
 
     def end(self) -> None:
-        if self._last:
-            say("\n" if not self._last.endswith("\n") else "")
+        if self._last != "\n":
+            say()
 
 
 def _read(file: str) -> str:
@@ -132,7 +133,9 @@ def _read(file: str) -> str:
     except FileNotFoundError as error:
         raise nestling.NotFoundError(f"there is no file {file}; check the path") from error
     except (OSError, ValueError) as error:
-        raise nestling.DocumentError(f"{file} cannot be read as UTF-8 text ({error}); check the file") from error
+        raise nestling.DocumentError(
+            f"{file} cannot be read as UTF-8 text ({error}); check the file"
+        ) from error
 
 
 def _print_verification(found: nestling.Verification) -> None:
