@@ -8,13 +8,14 @@ import sys
 import nestling
 
 NAMES = """
-AccessError Answer BusyError ChatEndpoint Child Citation Claim Comparison Context Document DocumentError
-DocumentInfo EditionInfo Embedder EmbedderMismatchError Endpoint Evaluation Evidence Explanation Exported
-Failure FilterError FullError Generated GoldSpan Golden GoldenQuestion InputError LanguageModel LockedError
-MiniLM MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError NotFoundError
-OnnxDirectory Parent Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed Repair Report Results
-ScopeError Scoring ServerError SettingError Standing Static StoreError Support Tree TuneProgress Tuned
-Verification Vote compare html_report marker open quoted read_corpus read_golden tune watch
+AccessError Answer BusyError Chart ChatEndpoint Child Citation Claim Comparison Context Document
+DocumentError DocumentInfo EditionInfo Embedder EmbedderMismatchError Endpoint Evaluation Evidence
+Explanation Exported Failure FilterError FullError Generated GoldSpan Golden GoldenQuestion InputError
+LanguageModel LockedError MiniLM MissingExtraError ModelError Nest NestlingError NewerNestError
+NotANestError NotFoundError OnnxDirectory Parent Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed
+Repair Report Results ScopeError Scoring ServerError SettingError Standing Static StoreError Support Tree
+TuneProgress Tuned Verification Vote compare html_report marker open quoted read_corpus read_file
+read_golden tune watch
 """
 
 

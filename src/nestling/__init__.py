@@ -42,8 +42,9 @@ if TYPE_CHECKING:
         SettingError,
         StoreError,
     )
+    from nestling.ingest.named import read_file
     from nestling.measure.compare import Comparison, compare
-    from nestling.measure.evaluation import Evaluation
+    from nestling.measure.evaluation import Chart, Evaluation
     from nestling.measure.golden import Golden, GoldenQuestion, GoldSpan
     from nestling.measure.read import read_corpus, read_golden
     from nestling.measure.report import html_report
@@ -84,8 +85,9 @@ _HOMES = {
         " MissingExtraError ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError"
         " ScopeError ServerError SettingError StoreError"
     ),
+    "ingest.named": "read_file",
     "measure.compare": "Comparison compare",
-    "measure.evaluation": "Evaluation",
+    "measure.evaluation": "Chart Evaluation",
     "measure.golden": "GoldSpan Golden GoldenQuestion",
     "measure.read": "read_corpus read_golden",
     "measure.report": "html_report",
@@ -114,6 +116,7 @@ __all__ = [
     "AccessError",
     "Answer",
     "BusyError",
+    "Chart",
     "ChatEndpoint",
     "Child",
     "Citation",
@@ -180,6 +183,7 @@ __all__ = [
     "open",
     "quoted",
     "read_corpus",
+    "read_file",
     "read_golden",
     "tune",
     "watch",

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from nestling.measure.evaluation import Evaluation, Figure
+from nestling.measure.evaluation import Chart, Evaluation, Figure
 from nestling.measure.plots import Mark, Series, histogram, lines
 
 BARS = 20
 # Searches slower than this many times the 95th percentile's are drawn in the last bar.
 SLOWEST = 1.5
-
-
-class Chart(NamedTuple):
-    """One plot with its words, and its numbers as a table."""
-
-    title: str
-    caption: str
-    svg: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 def charts(found: Evaluation) -> Iterator[Chart]:

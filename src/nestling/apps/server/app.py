@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import nestling
-from nestling.apps.server import answering, asking, documents, probes, shapes
+from nestling.apps.server import answering, asking, documents, fields, files, probes, shapes
 from nestling.apps.server.admission import Admission
 from nestling.apps.server.description import describe
 from nestling.apps.server.failing import tell_errors
@@ -70,7 +70,8 @@ def make_app(serving: Serving) -> ASGIApp:
         redoc_url=None,
         redirect_slashes=False,
     )
-    described = (asking.router, answering.router, documents.router, probes.router)
+    parts = (asking, answering, documents, files, fields, probes)
+    described = [part.router for part in parts]
     tell_errors(app, [route for router in described for route in router.routes])
     failed: dict[int | str, dict[str, Any]] = {
         "default": {"model": shapes.Interrupted | shapes.Failed, "description": "Why it failed"}

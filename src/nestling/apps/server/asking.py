@@ -1,4 +1,4 @@
-"""The routes that ask: search, context, evaluate, stats, check."""
+"""The routes that ask: search, context, evaluate, compare, stats, check."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ async def context(request: Request, caller: Reader) -> Response:
 
 
 @router.post(
-    "/evaluate", openapi_extra=described(JSON_TYPE, "Evaluate"), responses={200: {"model": shapes.Evaluated}}
+    "/evaluate",
+    openapi_extra=described(JSON_TYPE, "Evaluate"),
+    responses={200: {"model": shapes.Evaluated | shapes.Charted}},
 )
 async def evaluate(request: Request, caller: Reader) -> Response:
     """Ask golden questions, and hold what is found to their gold.
@@ -81,7 +83,8 @@ async def evaluate(request: Request, caller: Reader) -> Response:
         asked = parsed(questions.Evaluate, body)
         golden = nestling.read_golden(asked.questions, name=str(asked.name))
         try:
-            found = caller.nest.evaluate(
+            nest = caller.nest if asked.edition is None else caller.nest.at(asked.edition)
+            found = nest.evaluate(
                 golden,
                 k=asked.k,
                 budgets=asked.budgets,
@@ -93,13 +96,33 @@ async def evaluate(request: Request, caller: Reader) -> Response:
         except nestling.DocumentError as error:
             # they can be used, but not on what is stored
             raise RefusedError(HTTPStatus.CONFLICT, error) from error
-        return "evaluation", {**found.to_json(), "nest": caller.service.name}
+        charts = {"charts": wire.plain(found.charts())} if asked.charts else {}
+        return "evaluation", {**found.to_json(), "nest": caller.service.name, **charts}
 
     lane = caller.service.lanes.slow
     if wants_events(request):
         return await streamed(lane, work, body)
     _, found = await lane.run(lambda: work(lambda name, value: None), body)
     return json_response(found)
+
+
+@router.post(
+    "/compare", openapi_extra=described(JSON_TYPE, "Compare"), responses={200: {"model": shapes.Compared}}
+)
+async def compare(request: Request, caller: Reader) -> Response:
+    """Two evaluations of the same questions: which is better, by how much, and whether that is known."""
+    body = await received(request, JSON_TYPE, caller.service.serving.max_body)
+
+    def work() -> Response:
+        given = parsed(questions.Compare, body)
+        try:
+            found = nestling.compare(given.a, given.b, (given.names[0], given.names[1]))
+        except nestling.InputError as error:
+            # each is an evaluation, but they are not of the same questions
+            raise RefusedError(HTTPStatus.CONFLICT, error) from error
+        return json_response(wire.plain(found))
+
+    return await caller.service.lanes.slow.run(work, body)
 
 
 @router.get("/stats", responses={200: {"model": shapes.Counts}})

@@ -17,6 +17,7 @@ from nestling.apps.server.serving import MEGABYTE
 
 JSON_TYPE = "application/json"
 LINES_TYPE = "application/x-ndjson"
+FILE_TYPE = "application/octet-stream"
 # Bodies up to this many bytes stay in memory.
 IN_MEMORY = 100_000
 

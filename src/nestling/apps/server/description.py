@@ -11,7 +11,7 @@ from nestling.apps.server import questions
 
 BODIES = (
     *(questions.Search, questions.Pack, questions.Ask, questions.Verify, questions.Evaluate),
-    *(questions.Put, questions.Remove),
+    *(questions.Compare, questions.Put, questions.Remove),
 )
 
 
@@ -26,8 +26,11 @@ def describe(app: FastAPI) -> dict[str, Any]:
             described = named[body.__name__] = body.model_json_schema()
             if "where" in described["properties"]:
                 described["properties"]["where"] = questions.FILTER
+        evaluation = {"$ref": "#/components/schemas/Evaluation"}
+        named["Compare"]["properties"] |= {"a": evaluation, "b": evaluation}
         named |= {"Where": questions.WHERE, "Card": questions.CARD, "Lines": questions.LINES}
-        for parameter in schema["paths"]["/v1/documents"]["get"]["parameters"]:
+        listing = [schema["paths"][path]["get"] for path in ("/v1/documents", "/v1/metadata")]
+        for parameter in [each for route in listing for each in route["parameters"]]:
             if parameter["name"] == "where":
                 # text that is JSON
                 del parameter["schema"]

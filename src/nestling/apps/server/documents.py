@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -37,14 +37,16 @@ async def list_documents(
     where: Annotated[str | None, Query(description="A filter, as JSON.")] = None,
     after: Annotated[str, Query(description="Only ids after this one: the `next` of the page before.")] = "",
     limit: Annotated[int, Query(ge=1, le=questions.MOST)] = PAGE,
+    named: Annotated[str, Query(description="Only those with all of these words in id or title.")] = "",
 ) -> Response:
     """Documents without their texts, by id, a page at a time."""
 
     def work() -> Response:
-        given = None if where is None else _filter(where)
-        found = [document for document in caller.nest.list(given) if document.id > after]
+        words = named.casefold().split()
+        fitting = [each for each in caller.nest.list(filter_of(where)) if _is_named(each, words)]
+        found = [document for document in fitting if document.id > after]
         more = found[limit - 1].id if len(found) > limit else None
-        return json_response({**wire.documents(found[:limit]), "next": more})
+        return json_response({**wire.documents(found[:limit]), "next": more, "total": len(fitting)})
 
     return await caller.service.lanes.read.run(work)
 
@@ -138,6 +140,15 @@ def _store(caller: Caller, body: Spooled, longest: int, tell: Tell) -> nestling.
     total = sum(1 for line in body if line.strip())
     body.seek(0)
     wrong: list[nestling.Failure] = []
+    report = caller.nest.add(_cards(body, longest, wrong), progress=watched(caller, tell, total, wrong))
+    report.failed.extend(wrong)
+    return report
+
+
+def watched(
+    caller: Caller, tell: Tell, total: int, wrong: Sequence[nestling.Failure]
+) -> Callable[[nestling.Progress], None]:
+    """What tells how far adding is, from time to time, and ends it where the server is stopped."""
     told = 0.0
 
     def progress(now: nestling.Progress) -> None:
@@ -149,9 +160,7 @@ def _store(caller: Caller, body: Spooled, longest: int, tell: Tell) -> nestling.
             done = replace(now, documents=now.documents + len(wrong), total=total)
             tell("progress", wire.plain(done))
 
-    report = caller.nest.add(_cards(body, longest, wrong), progress=progress)
-    report.failed.extend(wrong)
-    return report
+    return progress
 
 
 def _cards(body: Spooled, longest: int, wrong: list[nestling.Failure]) -> Iterator[dict[str, Any]]:
@@ -171,7 +180,19 @@ def _cards(body: Spooled, longest: int, wrong: list[nestling.Failure]) -> Iterat
             yield card
 
 
-def _filter(text: str) -> Any:
+def _is_named(document: nestling.DocumentInfo, words: Sequence[str]) -> bool:
+    name = f"{document.id}\n{document.title}".casefold()
+    return all(word in name for word in words)
+
+
+def filter_of(text: str | None) -> Any:
+    """The filter in an address, or None where there is none.
+
+    Raises:
+        FilterError: It is not JSON.
+    """
+    if text is None:
+        return None
     try:
         return loads(text.encode(), "where")
     except nestling.InputError as error:

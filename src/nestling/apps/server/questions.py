@@ -76,6 +76,13 @@ def _flag(name: str, value: Any) -> bool:
     return value
 
 
+def _evaluation(name: str, value: Any) -> nestling.Evaluation:
+    try:
+        return nestling.Evaluation.from_json(value)
+    except nestling.DocumentError as error:
+        raise nestling.DocumentError(f"{name}: {error}") from error
+
+
 def _or_null(**schema: Any) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [schema, {"type": "null"}]})
 
@@ -119,7 +126,7 @@ _GOLDEN = {
 
 Query = Annotated[Any, *_text(LONGEST)]
 Text = Annotated[Any, *_text()]
-# what the schema says of it, which pydantic cannot refer to, takes its place in description.py
+# what the schema says of these, which pydantic cannot refer to, takes its place in description.py
 Filter = Annotated[Any, WithJsonSchema({})]
 FILTER = {"anyOf": [{"$ref": "#/components/schemas/Where"}, {"type": "null"}], "default": None}
 Similarity = Annotated[Any, _or_null(type="number", minimum=-1, maximum=1)]
@@ -129,6 +136,7 @@ Flag = Annotated[Any, WithJsonSchema({"type": "boolean"}), _Checked(_flag)]
 Tokens = Annotated[Any, *_whole(1, MOST_TOKENS)]
 Ks = Annotated[Any, *_list({"type": "integer", "minimum": 1, "maximum": MOST}, 20)]
 Budgets = Annotated[Any, *_list(_TOKENS, 20)]
+Evaluation = Annotated[Any, WithJsonSchema({}), _Checked(_evaluation)]
 
 
 class Body(BaseModel):
@@ -217,11 +225,21 @@ class Evaluate(Body):
 
     questions: Annotated[Any, *_list(_GOLDEN, MOST_QUESTIONS, 1)]
     name: Text = ""
+    edition: Annotated[Any, _or_null(type="integer", minimum=1)] = None
+    charts: Flag = False
     k: Ks = [1, 3, 5, 10]
     budgets: Budgets = [500, 1000, 2000, 4000]
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
+
+
+class Compare(Body):
+    """Two evaluations of the same questions, as `/v1/evaluate` gives them, and what to call them."""
+
+    a: Evaluation
+    b: Evaluation
+    names: Annotated[Any, *_list({"type": "string"}, 2, 2)] = ["A", "B"]
 
 
 # exactly, as the largest float is

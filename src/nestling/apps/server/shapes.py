@@ -68,9 +68,10 @@ Interrupted = _model(
 )
 Listed = _model(
     "Listed",
-    "Documents by id; `next` is what `after` must be for those that follow, or null.",
+    "Documents by id; `next` is what `after` must be for those that follow, or null; `total`: of all that fit.",
     documents=_type(list[nestling.DocumentInfo]),
     next=_or_none(str),
+    total=int,
 )
 Packed = _model("Packed", "A context.", base=shape(nestling.Context), query=str)
 Shown = _model("Shown", "A document.", base=shape(nestling.Tree), id=str, start=int, end=int)
@@ -86,6 +87,25 @@ Answered = _model(
     context=Union[Basis, shape(nestling.Context)],  # noqa: UP007
 )
 Evaluated = shape(nestling.Evaluation)
+Charted = _model(
+    "Charted", "An evaluation with its plots.", base=Evaluated, charts=_type(list[nestling.Chart])
+)
+Compared = shape(nestling.Comparison)
+Editions = _model(
+    "Editions", "Every edition, by number.", nest=str, editions=_type(list[nestling.EditionInfo])
+)
+Value = _model("Value", "A value, and how many documents have it.", value=Any, documents=int)
+Field = _model(
+    "Field",
+    "A name in the metadata. `values`: the most frequent; `distinct`: how many; `least` and `most`: of numbers.",
+    name=str,
+    documents=int,
+    distinct=int,
+    values=list[Value],  # type: ignore[valid-type]
+    least=_or_none(float),
+    most=_or_none(float),
+)
+Fields = _model("Fields", "What the metadata holds.", documents=int, fields=list[Field])  # type: ignore[valid-type]
 Checked = _model("Checked", "What is damaged.", nest=str, ok=bool, damage=list[str])
 Counts = _model(
     "Counts",

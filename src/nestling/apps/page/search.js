@@ -1,0 +1,173 @@
+// Search: passages as cards, evidence in place, and why each was found.
+
+import { address, go, here, opening } from "./address.js";
+import { send } from "./api.js";
+import { at, button, details, foreign, make, many, say, table, told } from "./dom.js";
+import { Filters, parsedWhere } from "./filters.js";
+import { Points, joined, marked } from "./points.js";
+import { remember } from "./reader.js";
+
+const PASSAGES = 10;
+// A passage is shown in parts where it is longer than this, with so much around its evidence.
+const LONG = 700;
+const AROUND = 160;
+const LISTS = ["document", "parent", "child"].flatMap((level) => ["dense", "lexical"].map((channel) => [level, channel]));
+
+let asked = null;
+let running = null;
+
+const filters = new Filters(at("search-filters"), at("search-active"), (where) => {
+  const { values } = here();
+  go("search", { ...values, where: Object.keys(where).length ? JSON.stringify(where) : "" });
+});
+
+const number = (text) => (text === "" || text === undefined ? null : Number(text));
+
+/** Bring the view to what the address says. */
+export async function show(values) {
+  document.title = values.q ? `${values.q} – Nestling` : "Nestling";
+  const key = JSON.stringify([values.q, values.k, values.where, values.sim, values.cov]);
+  if (key === asked) return;
+  asked = key;
+  at("query").value = values.q ?? "";
+  at("k").value = values.k ?? PASSAGES;
+  at("min-similarity").value = values.sim ?? "";
+  at("min-coverage").value = values.cov ?? "";
+  const where = parsedWhere(values.where);
+  filters.show(where).catch((error) => say(at("search-status"), error.message, true));
+  at("cards").replaceChildren();
+  at("search-why").replaceChildren();
+  at("more").hidden = true;
+  say(at("search-status"), "");
+  if (values.q) await more(bodyOf(values, where), 0);
+  else say(at("search-status"), "Ask in your own words: passages of the documents come back. Press ? for all keys.");
+}
+
+const bodyOf = (values, where) => ({
+  query: values.q,
+  k: number(values.k) ?? PASSAGES,
+  where,
+  min_similarity: number(values.sim),
+  min_coverage: number(values.cov),
+  explain: true,
+});
+
+async function more(body, offset) {
+  running?.abort();
+  const mine = (running = new AbortController());
+  say(at("search-status"), "Searching …");
+  try {
+    const found = await send("POST", "/v1/search", { ...body, offset }, mine.signal);
+    draw(found, body, offset);
+  } catch (error) {
+    if (error.name !== "AbortError") say(at("search-status"), error.message, true);
+  }
+}
+
+function draw(found, body, offset) {
+  const { passages, explanation } = found;
+  const cards = passages.map((passage, i) => card(passage, explanation.votes[passage.id] ?? [], offset + i + 1));
+  at("cards").append(...cards);
+  if (offset) cards[0]?.querySelector("a").focus();
+  else at("search-why").replaceChildren(how(explanation));
+  const count = offset + passages.length;
+  say(at("search-status"), found.abstained ?? (count ? many(count, "passage") : "No passage matches."));
+  at("more").hidden = !passages.length || passages.length < body.k;
+  at("more").onclick = () => more(body, count);
+}
+
+function card(passage, votes, position) {
+  const points = new Points(passage.text);
+  const spans = passage.evidence.map((each) => [each.start, each.end]);
+  remember(passage.id, passage.evidence.map((each) => [each.document_start, each.document_end]));
+  const text = make("p", { class: "text", dir: "auto" });
+  const whole = () => text.replaceChildren(...marked(points, 0, points.length, spans));
+  const parts = points.length > LONG ? around(spans, points.length) : [[0, points.length]];
+  const all = parts.length === 1 && parts[0][0] === 0 && parts[0][1] === points.length;
+  text.append(...excerpt(points, parts, spans));
+  const rest = all ? null : button("Whole passage", (event) => {
+    whole();
+    event.target.remove();
+  }, { class: "plain" });
+  const heading = passage.heading.filter((each, i) => i || each !== passage.title);
+  const page = passage.metadata.page;
+  const place = [passage.title ? passage.id : null, heading.join(" › ") || null,
+    page === undefined ? null : `page ${told(page)}`].filter(Boolean);
+  const title = make("a", { href: opening(passage.id), class: "open" }, foreign(passage.title || passage.id));
+  // the address may have changed since the card was made
+  title.addEventListener("click", () => { title.href = opening(passage.id); });
+  return make("li", {}, make("article", { class: "card", "aria-label": `${position}: ${passage.title || passage.id}` },
+    make("h2", {}, title),
+    make("p", { class: "place quiet" }, ...place.flatMap((each) => [" · ", foreign(each)]).slice(1)),
+    text, rest, why(passage, votes)));
+}
+
+/** The parts of a passage to show: evidence with what stands around it. */
+function around(spans, length) {
+  const wide = spans.map(([start, end]) => [start - AROUND, end + AROUND]);
+  return joined(wide.length ? wide : [[0, LONG]], 0, length);
+}
+
+function excerpt(points, parts, spans) {
+  const nodes = parts.flatMap(([start, end], i) => [i || start ? " … " : "", ...marked(points, start, end, spans)]);
+  return parts.at(-1)[1] < points.length ? [...nodes, " …"] : nodes;
+}
+
+const three = (value) => value.toFixed(3);
+
+/** Why a passage was found: its figures, and the six lists. */
+function why(passage, votes) {
+  const similarity = passage.similarity === null ? "vectors did not vote" : `similarity ${three(passage.similarity)}`;
+  const figures = `score ${three(passage.score)} · ${similarity} · coverage ${three(passage.coverage)}`
+    + ` · ${many(passage.hits, "child", "children")} matched`;
+  const rows = LISTS.map(([level, channel]) => {
+    const vote = votes.find((each) => each.level === level && each.channel === channel);
+    const name = `${level}, ${channel === "dense" ? "vectors" : "words"}`;
+    if (!vote) return [name, "not in it", "", "", "", ""];
+    const adds = vote.vote * vote.weight;
+    const bar = make("meter", { min: 0, max: Math.max(passage.score, adds), value: adds, "aria-label": "share of the score" });
+    return [name, String(vote.rank), three(vote.score), three(vote.vote), three(vote.weight),
+      make("span", { class: "adds" }, bar, three(adds))];
+  });
+  const heads = ["list", "rank", "score", "vote", "weight", "adds"];
+  return details(make("span", {}, "Why ", make("kbd", { "aria-hidden": "true" }, "e")), { class: "why" }, make("p", { class: "quiet" }, figures),
+    table(heads, rows, "What the six lists gave its best child"));
+}
+
+/** How the question was searched, and what was left out and why. */
+function how(explanation) {
+  const { language, terms, channels, notes, dropped } = explanation;
+  const words = { dense: "vectors", lexical: "words" };
+  const left = Object.entries(dropped);
+  const lines = [
+    `Language: ${language || "not told"}`,
+    `Matched by: ${terms.join(" ") || "no words"}`,
+    `Asked: ${channels.map((each) => words[each] ?? each).join(" and ") || "nothing"}`,
+    ...notes,
+  ];
+  const items = left.map(([id, reason]) =>
+    make("li", {}, make("a", { href: opening(id) }, foreign(id)), ": ", foreign(reason)));
+  return details(left.length ? `How this was searched, and ${many(left.length, "passage")} left out`
+    : "How this was searched", { class: "how", open: left.length > 0 && !at("cards").childElementCount },
+  make("ul", {}, ...lines.map((each) => foreign(each, "li"))),
+  ...(items.length ? [make("h2", {}, "Left out"), make("ul", {}, ...items)] : []));
+}
+
+at("search-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const where = filters.where();
+  const k = at("k").value;
+  const values = {
+    q: at("query").value.trim(),
+    k: Number(k) === PASSAGES ? "" : k,
+    where: Object.keys(where).length ? JSON.stringify(where) : "",
+    sim: at("min-similarity").value,
+    cov: at("min-coverage").value,
+  };
+  if (address("search", values) !== location.hash) {
+    go("search", values);
+    return;
+  }
+  asked = null;
+  show(here().values);
+});
