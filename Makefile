@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 PEERS := .venv-peers
+SCALE := .venv-scale
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format bench bench-peers fuzz soak model clean
+.PHONY: help demo test test-slow check format bench bench-peers bench-scale fuzz soak model clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,8 +69,16 @@ fuzz: $(VENV)/.fuzz ## Fuzz the splitter, then the query, five minutes each (ARG
 soak: $(VENV)/.dev ## Replace and remove for an hour; memory and files must stay flat (ARGS="--minutes 5")
 	@$(BIN)/python benchmarks/soak.py $(ARGS)
 
+$(SCALE)/.made: pyproject.toml benchmarks/scale-requirements.txt scripts/make_venv.sh
+	@sh scripts/make_venv.sh "$(PYTHON)" $(SCALE)
+	@$(SCALE)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[fast]" -r benchmarks/scale-requirements.txt
+	@touch $@
+
+bench-scale: $(SCALE)/.made ## Measure search as a nest grows to a million children, beside other engines (hours)
+	@cd benchmarks && ../$(SCALE)/bin/python -m scale $(ARGS)
+
 model: $(VENV)/.dev ## Make the built-in model's file anew from its published weights
 	@$(BIN)/python scripts/build_model.py
 
 clean: ## Remove what the other commands made
-	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.nest demo.nest-wal demo.nest-shm
+	rm -rf $(VENV) $(PEERS) $(SCALE) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.nest demo.nest-wal demo.nest-shm demo.nest-cache

@@ -87,23 +87,27 @@ def nest_of(folder: str, children: str) -> Path:
 
 def opened(folder: str, children: str) -> Nest:
     """The nest of a size, whose questions are embedded already."""
+    return nestling.open(nest_of(folder, children), embedder=knowing(folder))
+
+
+def knowing(folder: str) -> library.Drawn:
+    """An embedder that knows the questions."""
     embedder = library.Drawn(Path(folder, "cards.nest"))
     known = Path(folder, "questions.npy")
     texts = library.questions()
     if not known.exists():
         np.save(known, nestling.MiniLM().embed_queries(texts))
     embedder.know(dict(zip(texts, np.load(known), strict=True)))
-    return nestling.open(nest_of(folder, children), embedder=embedder)
+    return embedder
 
 
 def first(folder: str, children: str) -> dict[str, Any]:
     """From opening to the first answer, in this fresh process; the files are there."""
-    nest = opened(folder, children)
-    nest.close()
+    embedder, question = knowing(folder), library.questions()[0]
     began = time.perf_counter()
-    nest = nestling.open(nest_of(folder, children), embedder=nest.embedder)
-    nest.search(library.questions()[0])
-    return {"first": (time.perf_counter() - began) * 1e3}
+    with nestling.open(nest_of(folder, children), embedder=embedder) as nest:
+        nest.search(question)
+        return {"first": (time.perf_counter() - began) * 1e3}
 
 
 def warm(folder: str, children: str) -> dict[str, Any]:

@@ -19,8 +19,10 @@ import pytest
 from cached import answers, answers_of, changed, plain_answers, small_sizes, uncached, written
 from entries import BUILD, entry
 
+from nestling.ingest.load import load
 from nestling.stores import layouts
 from nestling.stores.sqlite import SQLiteStore, cache_folder
+from nestling.types import Document
 
 WORKER = Path(__file__).with_name("cache_worker.py")
 
@@ -129,6 +131,16 @@ def test_a_small_nest_keeps_no_files(path: Path, monkeypatch: pytest.MonkeyPatch
     found = serving(path)
     assert (found["rows"], found["folder"], found["change"]) == ("files", str(cache_folder(path)), 2)
     assert found["bytes"] == sum(file.stat().st_size for file in segments(path)) > 0
+    store.close()
+
+
+def test_files_are_no_documents(cached: Path) -> None:
+    """A folder that holds a nest is read without the nest and without the files beside it."""
+    store = SQLiteStore(cached)
+    (cached.parent / "note.txt").write_text("a note")
+    found = list(load(cached.parent, closed=store.own_files()))
+    assert [each.id for each in found if isinstance(each, Document)] == ["note.txt"]
+    assert len(found) == 1
     store.close()
 
 

@@ -223,7 +223,7 @@ class Store(Protocol):
         ...
 
     def own_files(self) -> frozenset[tuple[int, int]]:
-        """Device and inode of files that nothing else in this process may open; none for a server."""
+        """Device and inode of files and folders that nothing else here may open; none for a server."""
         ...
 
     def close(self) -> None:

@@ -10,9 +10,9 @@ import sqlite3
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from nestling.view import Edition
 # Children of an edition from which on it is kept in files.
 FILES_FROM = 5_000
 # Children, or changes, that are caught up with in memory before they go into a file.
-TAIL, CHANGES = 4_096, 1_000
+TAIL, CHANGES = 4_096, 5_000
 # Children that are put into a file at once where many are read.
 DRAFT = 65_536
 # Seconds to wait while another process makes the files, which takes half a minute for a million children.
@@ -45,6 +45,57 @@ class Known:
 
     held: Mapping[int, Layout]
     kept: Kept | None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """An edition in the state that ``db`` sees, with what was known before it was held."""
+
+    layouts: Layouts
+    db: sqlite3.Connection
+    nest: str
+    edition: Edition
+    known: Known
+
+    @property
+    def stamp(self) -> str:
+        """By which files know whose they are."""
+        return f"{self.nest}/{self.edition.number}"
+
+    def layout(self) -> Layout:
+        """Its layout."""
+        return self.layouts.of(self)
+
+    def anew(self) -> Layout:
+        """Its layout, after files turned out to be damaged."""
+        return self.layouts.anew(self)
+
+    def checked(self, edition: Edition) -> Layout | None:
+        """The layout of any edition as far as it is known, held to its checksums."""
+        return self.layouts.checked(replace(self, edition=edition))
+
+    def serving(self) -> dict[str, Any]:
+        """What serves a search of it: files or memory, and what compares vectors; nothing is read for it."""
+        found: dict[str, Any] = {
+            "rows": "memory",
+            "products": engine(),
+            "folder": None,
+            "bytes": 0,
+            "change": None,
+        }
+        kept = self.known.kept
+        if kept is not None and kept.manifest.nest == self.stamp:
+            found |= {"rows": "files", "folder": str(kept.folder), "bytes": sum(kept.manifest.sizes)}
+            found["change"] = kept.manifest.change
+        return found
+
+    def since(self, layout: Layout) -> Since:
+        """What a layout lacks."""
+        return since(self.db, self.edition.number, layout.change)
+
+    def caught_up(self, layout: Layout, there: Since) -> Layout:
+        """Its layout, from an earlier one, in memory."""
+        return catch_up(self.db, self.edition.number, layout, there, there.children <= EXACT)
 
 
 class Layouts:
@@ -71,74 +122,54 @@ class Layouts:
                 self._held, self._kept = {}, kept
             return Known(self._held, kept)
 
-    def of(self, db: sqlite3.Connection, nest: str, edition: Edition, known: Known) -> Layout:
-        """The layout of an edition in the state that ``db`` sees.
-
-        Args:
-            db: A connection, reading.
-            nest: The id of the nest.
-            edition: Of which edition.
-            known: From before the state was held.
-        """
+    def of(self, state: State) -> Layout:
+        """The layout of an edition in a state."""
+        number = state.edition.number
         with self._lock:
-            held = self._held.get(edition.number)
-            if held and held.change == current_change(db):
+            held = self._held.get(number)
+            if held and held.change == current_change(state.db):
                 return held
-            asked = _Asked(db, _stamp(nest, edition), edition)
-            best = known.held.get(edition.number) or self._fitting(asked, known.kept)
-            layout = self._next(asked, best, known)
+            layout = self._next(state, state.known.held.get(number) or self._fitting(state, state.known.kept))
             if held is None or held.change < layout.change:
-                beside = [] if edition.state == "live" else list(self._held.items())[:1]
-                self._held = {**dict(beside), edition.number: layout}
+                beside = [] if state.edition.state == "live" else list(self._held.items())[:1]
+                self._held = {**dict(beside), number: layout}
             return layout
 
-    def anew(self, db: sqlite3.Connection, nest: str, edition: Edition) -> Layout:
+    def anew(self, state: State) -> Layout:
         """The same after files turned out to be damaged: they are thrown away, and made again."""
         self.discard()
-        return self.of(db, nest, edition, Known({}, None))
+        return self.of(replace(state, known=Known({}, None)))
 
-    def checked(self, db: sqlite3.Connection, nest: str, edition: Edition, known: Known) -> Layout | None:
+    def checked(self, state: State) -> Layout | None:
         """What the next search would go on from, caught up without writing files; None where it would read anew.
 
         Raises:
             CacheDamagedError: Files are damaged.
         """
         with self._lock:
-            kept = known.kept if _fits(_Asked(db, _stamp(nest, edition), edition), known.kept) else None
+            known = state.known.kept
+            kept = known if _fits(known, state) else None
             if kept:
                 kept.check(again=True)
-            best = known.held.get(edition.number) or (kept.layout if kept else NOTHING)
-            there = since(db, edition.number, best.change)
+            best = state.known.held.get(state.edition.number) or (kept.layout if kept else NOTHING)
+            there = state.since(best)
             if there.anew:
                 return None
-            return best if there.change == best.change else catch_up(db, edition.number, best, there, False)
+            return best if there.change == best.change else state.caught_up(best, there)
 
     def discard(self) -> None:
         """Throw away what is held, in files and in memory."""
         with self._lock:
             self._discard()
 
-    def serving(self, nest: str, edition: Edition, known: Known) -> dict[str, Any]:
-        """What serves a search now: files or memory, and what compares vectors; nothing is read for it."""
-        kept = known.kept
-        if kept is None or kept.manifest.nest != _stamp(nest, edition):
-            return {"rows": "memory", "products": engine(), "folder": None, "bytes": 0, "change": None}
-        return {
-            "rows": "files",
-            "products": engine(),
-            "folder": str(self._folder.path) if self._folder else None,
-            "bytes": sum(kept.manifest.sizes),
-            "change": kept.manifest.change,
-        }
-
     def _discard(self) -> None:
         if self._folder:
             self._folder.discard()
         self._held, self._kept = {}, None
 
-    def _fitting(self, asked: _Asked, kept: Kept | None) -> Layout:
+    def _fitting(self, state: State, kept: Kept | None) -> Layout:
         """The layout of the files, if they are whole and of an earlier state of this nest."""
-        if kept is None or not _fits(asked, kept):
+        if not _fits(kept, state):
             return NOTHING
         try:
             kept.check()
@@ -147,20 +178,20 @@ class Layouts:
             return NOTHING
         return kept.layout
 
-    def _next(self, asked: _Asked, best: Layout, known: Known) -> Layout:
-        there = since(asked.db, asked.edition.number, best.change)
+    def _next(self, state: State, best: Layout) -> Layout:
+        there = state.since(best)
         if there.change == best.change:
             return best
-        if self._folder and asked.edition.state == "live" and self._worth_a_file(best, there):
+        if self._folder and state.edition.state == "live" and self._worth_a_file(best, there):
             try:
-                written = self._written(self._folder, asked, best, there, known)
+                written = self._written(self._folder, state, best, there)
                 if written:
                     return written
             except CacheDamagedError:
                 # a file of it turned out to be damaged when it was to be made part of another
                 self._discard()
-                best, there = NOTHING, since(asked.db, asked.edition.number, 0)
-        return catch_up(asked.db, asked.edition.number, best, there, there.children <= EXACT)
+                best, there = NOTHING, state.since(NOTHING)
+        return state.caught_up(best, there)
 
     def _worth_a_file(self, best: Layout, there: Since) -> bool:
         waiting = there.children + sum(s.count("child") for s in best.segments if not s.name)
@@ -169,9 +200,7 @@ class Layouts:
             return waiting + filed >= FILES_FROM
         return waiting >= TAIL or there.change - self._kept.manifest.change >= CHANGES
 
-    def _written(
-        self, folder: Folder, asked: _Asked, best: Layout, there: Since, known: Known
-    ) -> Layout | None:
+    def _written(self, folder: Folder, state: State, best: Layout, there: Since) -> Layout | None:
         """The layout from files that are brought up to it, or None where that cannot be done now."""
         if time.monotonic() < self._refused + REFUSED:
             return None
@@ -181,72 +210,31 @@ class Layouts:
                 if not locked:
                     return None
                 kept = folder.look()
-                if kept is not None and kept is not known.kept:
+                if kept is not None and kept is not state.known.kept:
                     # another process has written since
                     if kept.manifest.change > there.change:
                         return None
-                    best = self._fitting(asked, kept)
-                    there = since(asked.db, asked.edition.number, best.change)
-                    self._kept = folder.look()
-                if there.change != best.change:
-                    self._kept = _write(folder, asked, best, there)
-                    best = self._kept.layout
-                return best
+                    best = self._fitting(state, kept)
+                    self._kept, there = folder.look(), state.since(best)
+                    if not self._worth_a_file(best, there):
+                        return state.caught_up(best, there)
+                self._kept = _write(folder, state, best, there)
+                return self._kept.layout
         except OSError:
             self._refused = time.monotonic()
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """An edition in the state that ``db`` sees, with what was known before it was held."""
-
-    layouts: Layouts
-    db: sqlite3.Connection
-    nest: str
-    edition: Edition
-    known: Known
-
-    def layout(self) -> Layout:
-        """Its layout."""
-        return self.layouts.of(self.db, self.nest, self.edition, self.known)
-
-    def anew(self) -> Layout:
-        """Its layout, after files turned out to be damaged."""
-        return self.layouts.anew(self.db, self.nest, self.edition)
-
-    def checked(self, edition: Edition) -> Layout | None:
-        """The layout of any edition as far as it is known, held to its checksums."""
-        return self.layouts.checked(self.db, self.nest, edition, self.known)
-
-    def serving(self) -> dict[str, Any]:
-        """What serves a search of it."""
-        return self.layouts.serving(self.nest, self.edition, self.known)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """An edition in a state."""
-
-    db: sqlite3.Connection
-    stamp: str
-    edition: Edition
-
-
-def _fits(asked: _Asked, kept: Kept | None) -> bool:
+def _fits(kept: Kept | None, state: State) -> TypeGuard[Kept]:
     """Whether files are of an earlier state of this edition of this nest."""
     return (
         kept is not None
-        and kept.manifest.nest == asked.stamp
-        and kept.manifest.mark == mark_of(asked.db, kept.manifest.change)
+        and kept.manifest.nest == state.stamp
+        and kept.manifest.mark == mark_of(state.db, kept.manifest.change)
     )
 
 
-def _stamp(nest: str, edition: Edition) -> str:
-    return f"{nest}/{edition.number}"
-
-
-def _write(folder: Folder, asked: _Asked, best: Layout, there: Since) -> Kept:
+def _write(folder: Folder, state: State, best: Layout, there: Since) -> Kept:
     """Bring files up to a state, and make them the cache; all that is new goes into one."""
     if there.anew:
         best = NOTHING
@@ -254,7 +242,7 @@ def _write(folder: Folder, asked: _Asked, best: Layout, there: Since) -> Kept:
     parts = parts_of(best.segments, gone)
     filed = sum(bool(part.segment.name) for part in parts)
     fresh = parts[filed:]
-    for segment in segments(asked.db, asked.edition.number, there, True):
+    for segment in segments(state.db, state.edition.number, there, exact=True):
         fresh.append(Part(segment))
         loose = [part for part in fresh if not part.segment.name]
         if sum(part.segment.count("child") for part in loose) >= DRAFT:
@@ -262,6 +250,6 @@ def _write(folder: Folder, asked: _Asked, best: Layout, there: Since) -> Kept:
     parts = [*parts[:filed], *fresh]
     first = joinable(parts, filed, lambda part: True)
     last = [folder.draft(parts[first:])] if any(len(part.documents) for part in parts[first:]) else []
-    mark = mark_of(asked.db, there.change)
-    assert mark is not None
-    return folder.keep([*parts[:first], *last], asked.stamp, there.change, mark)
+    mark = mark_of(state.db, there.change)
+    assert mark is not None, "the last change is in the log"
+    return folder.keep([*parts[:first], *last], state.stamp, there.change, mark)

@@ -263,8 +263,8 @@ class SQLiteStore:
             back_up(db, to, self._timeout)
 
     def own_files(self) -> frozenset[tuple[int, int]]:
-        """Device and inode of the nest's own files, which must not be opened by anything else in this process."""
-        found = [Path(f"{self._file}{end}") for end in ("", "-wal", "-shm")] if self._file else []
+        """Device and inode of the nest's own files and folder, which nothing else in this process may open."""
+        found = [Path(f"{self._file}{end}") for end in ("", "-wal", "-shm", "-cache")] if self._file else []
         return frozenset((file.stat().st_dev, file.stat().st_ino) for file in found if file.exists())
 
     def close(self) -> None:

@@ -29,8 +29,9 @@ POLL = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """A cache as it was loaded: its manifest, its files, and the layout they make."""
+    """A cache as it was loaded: where, its manifest, its files, and the layout they make."""
 
+    folder: Path
     manifest: Manifest
     files: tuple[SegmentFile, ...]
     layout: Layout
@@ -82,7 +83,7 @@ class Folder:
             files.append(file)
         segments = tuple(file.segment for file in files)
         gone = with_gone(segments, np.array(found.gone, np.int64))
-        return Kept(found, tuple(files), Layout(found.change, segments, gone))
+        return Kept(self.path, found, tuple(files), Layout(found.change, segments, gone))
 
     def discard(self) -> None:
         """Let nobody load what is there any more; files are removed when others take their place."""
@@ -142,7 +143,8 @@ class Folder:
         manifest.publish(self.path, found)
         self._clean(names)
         segments = tuple(file.segment for file in files)
-        self._kept = Kept(found, tuple(files), Layout(change, segments, with_gone(segments, rows)))
+        layout = Layout(change, segments, with_gone(segments, rows))
+        self._kept = Kept(self.path, found, tuple(files), layout)
         self._seen = [identity((self.path / manifest.NAME).stat()), *(file.identity for file in files)]
         return self._kept
 
