@@ -11,10 +11,10 @@ NAMES = """
 AccessError Answer BusyError Chart ChatEndpoint Child Citation Claim Comparison Context Document DocumentError
 DocumentInfo EditionInfo Embedder EmbedderMismatchError Endpoint Evaluation Evidence Explanation Failure
 FilterError FullError Generated GoldSpan Golden GoldenQuestion InputError LanguageModel LockedError MiniLM
-MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError NotFoundError OnnxDirectory Parent
-Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed Report Results ScopeError Scoring ServerError
-SettingError Standing Static StoreError Support Tree TuneProgress Tuned Verification Vote compare html_report
-open read_corpus read_file read_golden tune watch
+MissingExtraError ModelError Nest NestlingError NewerNestError NotANestError NotFoundError OnnxDirectory
+Parent Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed Report Results ScopeError Scoring
+ServerError SettingError Standing Static StoreError Support Tree TuneProgress Tuned Verification Vote charts
+compare html_report open read_corpus read_file read_golden tune watch
 """
 
 
