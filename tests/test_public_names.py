@@ -14,7 +14,7 @@ Explanation Exported Failure FilterError FullError Generated GoldSpan Golden Gol
 LanguageModel LockedError MiniLM MissingExtraError ModelError Nest NestlingError NewerNestError
 NotANestError NotFoundError OnnxDirectory Parent Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed
 Repair Report Results ScopeError Scoring ServerError SettingError Standing Static StoreError Support Tree
-TuneProgress Tuned Verification Vote compare html_report marker open quoted read_corpus read_file
+TuneProgress Tuned Verification Vote charts compare html_report marker open quoted read_corpus read_file
 read_golden tune watch
 """
 

@@ -43,8 +43,9 @@ if TYPE_CHECKING:
         StoreError,
     )
     from nestling.ingest.named import read_file
+    from nestling.measure.charts import Chart, charts
     from nestling.measure.compare import Comparison, compare
-    from nestling.measure.evaluation import Chart, Evaluation
+    from nestling.measure.evaluation import Evaluation
     from nestling.measure.golden import Golden, GoldenQuestion, GoldSpan
     from nestling.measure.read import read_corpus, read_golden
     from nestling.measure.report import html_report
@@ -86,8 +87,9 @@ _HOMES = {
         " ScopeError ServerError SettingError StoreError"
     ),
     "ingest.named": "read_file",
+    "measure.charts": "Chart charts",
     "measure.compare": "Comparison compare",
-    "measure.evaluation": "Chart Evaluation",
+    "measure.evaluation": "Evaluation",
     "measure.golden": "GoldSpan Golden GoldenQuestion",
     "measure.read": "read_corpus read_golden",
     "measure.report": "html_report",
@@ -177,6 +179,7 @@ __all__ = [
     "Tuned",
     "Verification",
     "Vote",
+    "charts",
     "compare",
     "html_report",
     "marker",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from nestling.measure.evaluation import Chart, Evaluation, Figure
+from nestling.measure.evaluation import Evaluation, Figure
 from nestling.measure.plots import Mark, Series, histogram, lines
 
 BARS = 20
@@ -15,8 +16,30 @@ BARS = 20
 SLOWEST = 1.5
 
 
-def charts(found: Evaluation) -> Iterator[Chart]:
-    """The plots for which there is something to draw."""
+class Chart(NamedTuple):
+    """One plot with its words, and its numbers as a table.
+
+    Attributes:
+        title: What is drawn.
+        caption: A sentence on it.
+        svg: The drawing; its colours are those of classes (``first``, ``second``, ``grid``, …).
+        heads: Of the table.
+        rows: Of the table.
+    """
+
+    title: str
+    caption: str
+    svg: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def charts(found: Evaluation) -> Sequence[Chart]:
+    """The plots of an evaluation for which there is something to draw."""
+    return list(_charts(found))
+
+
+def _charts(found: Evaluation) -> Iterator[Chart]:
     yield from _over_budget(found)
     yield from _over_k(found)
     similarity = [

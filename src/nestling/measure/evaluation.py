@@ -5,27 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from nestling.errors import DocumentError
-
-
-class Chart(NamedTuple):
-    """One plot with its words, and its numbers as a table.
-
-    Attributes:
-        title: What is drawn.
-        caption: A sentence on it.
-        svg: The drawing; its colours are those of classes (``first``, ``second``, ``grid``, …).
-        heads: Of the table.
-        rows: Of the table.
-    """
-
-    title: str
-    caption: str
-    svg: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +140,6 @@ class Evaluation:
         """The ``n`` answerable questions with the lowest `Answer.headline`, of those below 1; lowest first."""
         scored = [(each.headline[1], i) for i, each in enumerate(self.questions) if each.headline]
         return [self.questions[i] for value, i in sorted(scored)[:n] if value < 1 - 1e-9]
-
-    def charts(self) -> Sequence[Chart]:
-        """The plots of the report."""
-        from nestling.measure.charts import charts
-
-        return list(charts(self))
 
     def regressions(self, baseline: Evaluation, limits: Mapping[str, float]) -> Sequence[str]:
         """What is worse than in an earlier evaluation, a sentence each; empty when nothing is.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 
-from nestling.measure.charts import charts
-from nestling.measure.evaluation import Answer, Chart, Evaluation, Figure
+from nestling.measure.charts import Chart, charts
+from nestling.measure.evaluation import Answer, Evaluation, Figure
 
 # Worst questions that are shown, and passages of each.
 WORST, FOUND = 20, 3

@@ -96,7 +96,7 @@ async def evaluate(request: Request, caller: Reader) -> Response:
         except nestling.DocumentError as error:
             # they can be used, but not on what is stored
             raise RefusedError(HTTPStatus.CONFLICT, error) from error
-        charts = {"charts": wire.plain(found.charts())} if asked.charts else {}
+        charts = {"charts": wire.plain(nestling.charts(found))} if asked.charts else {}
         return "evaluation", {**found.to_json(), "nest": caller.service.name, **charts}
 
     lane = caller.service.lanes.slow
