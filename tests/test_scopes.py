@@ -247,11 +247,11 @@ def test_a_document_that_leaves_meanwhile_is_left_alone(
     nest.add(Document("a", "one", metadata={"tenant": "acme"}))
     written = getattr(SQLiteStore, name)
 
-    def after_the_owner(store: SQLiteStore, *arguments: Any) -> Any:
+    def after_the_owner(store: SQLiteStore, *arguments: Any, **options: Any) -> Any:
         monkeypatch.setattr(SQLiteStore, name, written)
         with nestling.open(path, embedder=WordHash()) as owner:
             owner.add(Document("a", "two", metadata={"tenant": "globex"}))
-        return written(store, *arguments)
+        return written(store, *arguments, **options)
 
     monkeypatch.setattr(SQLiteStore, name, after_the_owner)
     acme = nest.scope(tenant="acme")

@@ -190,7 +190,7 @@ class Adding:
                     raise StoreError(str(error)) from error
                 self._look()
                 again = [self._indexers[0].prepare(rest.document) for rest in window[place:]]
-                self._keep(again, made, attempts - 1)
+                self._keep(again, made, ATTEMPTS if place else attempts - 1)
                 return
             self._count(prepared)
 
