@@ -9,7 +9,7 @@ import click
 
 import nestling
 from nestling.apps import options, wire
-from nestling.apps.server.keys import RIGHTS, Keys
+from nestling.apps.server.rights import RIGHTS
 from nestling.apps.terminal import complain, line, print_json, say, table
 
 
@@ -52,6 +52,8 @@ def add(
         for values in map(options.scope_of, scope):
             opened = opened.scope(**values)
             wanted |= values
+    from nestling.apps.server.keys import Keys
+
     made = Keys(path).add(name, rights, wanted or None, rate)
     if as_json:
         print_json(wire.key(path, name, made))
@@ -66,6 +68,8 @@ def add(
 def list_(nest: str | None, as_json: bool) -> None:
     """List the keys by name, without the keys themselves."""
     path = options.local(nest)
+    from nestling.apps.server.keys import Keys
+
     found = Keys(path).list()
     if as_json:
         print_json(wire.keys(path, found))
@@ -83,6 +87,8 @@ def list_(nest: str | None, as_json: bool) -> None:
 def remove(name: str, nest: str | None, as_json: bool) -> None:
     """Remove the key called NAME; a running server refuses it from then on."""
     path = options.local(nest)
+    from nestling.apps.server.keys import Keys
+
     Keys(path).remove(name)
     if as_json:
         print_json(wire.removal(path, [name], []))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Visit
+from pages import Visit
 from served import Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
@@ -40,6 +40,7 @@ def ask(page: Any, file: Path) -> None:
 def library(page: Any, file: Path) -> None:
     """The documents, and one just deleted."""
     page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
     page.keyboard.press("3")
     page.click("[data-id=cleaning] button")
     expect(page.locator("#toast button")).to_have_count(2)
@@ -56,6 +57,7 @@ def reader(page: Any, file: Path) -> None:
 def measure(page: Any, file: Path) -> None:
     """An evaluation, compared with itself."""
     page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
     page.keyboard.press("4")
     page.set_input_files("#golden", file)
     page.select_option("#edition-a", "1")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from conftest import Visit
 from models.chat_server import Reply, Service, event, good
 from models.chat_server import serve as serve_chat
 from nestling.retrieve.prompt import NOT_SAID
+from pages import Visit
 from served import Serve, Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
@@ -73,6 +73,9 @@ def test_a_streamed_answer_with_chips(server: Served, model: Service, visit: Vis
     expect(page.locator("#peek")).to_be_hidden()
     page.locator(".verdict", has_text="another passage").hover()
     expect(page.locator("#peek")).to_contain_text("Found in returns")
+    # away from the card, which stays while the pointer is on it
+    page.mouse.move(0, 0)
+    expect(page.locator("#peek")).to_be_hidden()
     chips.nth(3).hover()
     expect(page.locator("#peek-said")).to_contain_text("there is no such passage")
     chips.nth(0).click()

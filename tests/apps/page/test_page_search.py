@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, quote
 
 import pytest
 
-from conftest import EMOJI, EVIL, Visit
+from pages import EMOJI, EVIL, Visit
 from served import Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
