@@ -14,7 +14,9 @@ COLOURS = ("#c2410c", "#1d4ed8", "#0f766e", "#7e22ce", "#a16207", "#be185d", "#4
 def plot(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:
     """An SVG of lines through (children, milliseconds); the first line is drawn thick."""
     points = [point for line in lines.values() for point in line]
-    x_low, x_high = min(x for x, _ in points), max(x for x, _ in points)
+    x_low = min(x for x, _ in points)
+    # one size alone stands at the left
+    x_high = max(2 * x_low, *(x for x, _ in points))
     y_low = 10 ** math.floor(math.log10(min(y for _, y in points)))
     y_high = 10 ** math.ceil(math.log10(max(y for _, y in points)))
 
