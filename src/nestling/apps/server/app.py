@@ -37,9 +37,12 @@ def worker() -> ASGIApp:
     serving = Serving.found()
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s"))
-    logger = logging.getLogger("nestling")
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
+    # not the events of the nest, which name documents: NESTLING_LOG asks for those
+    for name in ("nestling.access", "nestling.server"):
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
     return make_app(serving)
 
 
