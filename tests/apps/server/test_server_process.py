@@ -24,6 +24,10 @@ import nestling
 Start = Callable[..., "Running"]
 
 
+# each starts processes, and waits for ports and signals: minutes on a busy machine
+pytestmark = pytest.mark.slow
+
+
 class Running:
     """A server process, once it is ready."""
 
