@@ -16,7 +16,8 @@ expect = pytest.importorskip("playwright.sync_api", reason="playwright is not in
 axe = pytest.importorskip(
     "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
 )
-pytestmark = pytest.mark.browser
+# slow: a browser waits for what a busy machine is late with
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def search(page: Any, file: Path) -> None:

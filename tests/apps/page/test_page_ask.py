@@ -13,7 +13,8 @@ from pages import Visit
 from served import Serve, Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
-pytestmark = pytest.mark.browser
+# slow: a browser waits for what a busy machine is late with
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ANSWER = (
     "😀 Every lamp has a warranty of two years. [cite:warranty]"

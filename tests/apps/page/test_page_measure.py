@@ -12,7 +12,8 @@ from pages import Visit
 from served import Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
-pytestmark = pytest.mark.browser
+# slow: a browser waits for what a busy machine is late with
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 QUESTIONS = [
     {"id": "red", "question": "how is the gate painted?", "spans": [{"quote": "The gate is painted red."}]},

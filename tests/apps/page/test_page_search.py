@@ -12,7 +12,8 @@ from pages import EMOJI, EVIL, Visit
 from served import Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
-pytestmark = pytest.mark.browser
+# slow: a browser waits for what a busy machine is late with
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 IN_VIEW = """(element) => {
     const box = element.getBoundingClientRect();

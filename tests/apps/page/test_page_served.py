@@ -12,6 +12,9 @@ import pytest
 from pages import Visit
 from served import Served
 
+# a browser waits for what a busy machine is late with
+pytestmark = pytest.mark.slow
+
 PAGE = files("nestling.apps").joinpath("page")
 PIECES = ["a", "é", "e\u0301", "中", "😀", "👨‍👩‍👧‍👦", "𝔘", "\n", "\u202e", " ", "\ufeff"]
 
