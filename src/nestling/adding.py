@@ -30,7 +30,7 @@ from nestling.types import Document, Failure
 from nestling.view import Edition
 
 # How often documents are prepared again because the editions changed meanwhile.
-ATTEMPTS = 5
+ATTEMPTS = 50
 
 
 def add(
