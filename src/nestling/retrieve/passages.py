@@ -17,6 +17,8 @@ from nestling.types import Channel, Evidence, Passage
 from nestling.view import Scores, StoredParent, View
 from nestling.where import Where
 
+# Of a list, the place of each row, and its scores from 0 to 1.
+Listed = tuple[dict[int, int], Scores]
 # Refused candidates that are explained by name.
 MOST_DROPPED = 50
 
@@ -94,7 +96,10 @@ def _explain(
     found: Found, stored: dict[int, StoredParent], passed: Passed, notes: tuple[str, ...]
 ) -> Explanation:
     question, ranking = found.question, found.ranking
-    scaled_scores = {key: scaled(ranked.scores) for key, ranked in found.lists.items()}
+    listed = {
+        key: ({row: i for i, row in enumerate(ranked.rows.tolist())}, scaled(ranked.scores))
+        for key, ranked in found.lists.items()
+    }
     channels: tuple[Channel, ...] = tuple(dict.fromkeys(key.channel for key in found.lists))
     return Explanation(
         query=question.text,
@@ -103,7 +108,7 @@ def _explain(
         channels=channels,
         notes=notes,
         votes={
-            stored[int(ranking.parent[place])].id: _votes(found, scaled_scores, place)
+            stored[int(ranking.parent[place])].id: _votes(found, listed, place)
             for place, _, _ in passed.places
         },
         dropped={
@@ -113,16 +118,15 @@ def _explain(
     )
 
 
-def _votes(found: Found, scaled_scores: Mapping[ListKey, Scores], place: int) -> tuple[Vote, ...]:
+def _votes(found: Found, listed: Mapping[ListKey, Listed], place: int) -> tuple[Vote, ...]:
     ranking, family = found.ranking, found.family
     first, last = int(ranking.first[place]), int(ranking.last[place])
     best = first + int(np.argmax(found.votes.score[first:last]))
     rows = {"child": family.child[best], "parent": family.parent[best], "document": family.document[best]}
     votes = []
-    for key, ranked in found.lists.items():
-        at = np.flatnonzero(ranked.rows == rows[key.level])
-        if len(at):
-            i = int(at[0])
-            vote = round(float(scaled_scores[key][i]), 6)
-            votes.append(Vote(key.level, key.channel, i + 1, float(ranked.scores[i]), vote))
+    for key, (places, scores) in listed.items():
+        i = places.get(int(rows[key.level]))
+        if i is not None:
+            vote = round(float(scores[i]), 6)
+            votes.append(Vote(key.level, key.channel, i + 1, float(found.lists[key].scores[i]), vote))
     return tuple(votes)

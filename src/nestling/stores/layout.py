@@ -197,8 +197,7 @@ class Layout:
 
     def by_id(self, documents: Positions) -> Positions:
         """Different documents in the order of their ids."""
-        ids = self.ids(documents)
-        return documents[np.array(sorted(range(len(ids)), key=ids.__getitem__), np.intp)]
+        return documents[np.argsort(self._ranks(documents))]
 
     def best(self, level: Level, positions: Positions, scores: Scores, n: int) -> Positions:
         """The indices into ``positions`` of the ``n`` best scores, ties by document id, then text order."""
@@ -231,7 +230,10 @@ class Layout:
         return np.concatenate(found)
 
     def _ranks(self, documents: Positions) -> Positions:
-        """For each document, its place when these are sorted by id."""
+        """For each document, its place when these, or more, are sorted by id."""
+        if len(self.segments) == 1:
+            order: Positions = self.segments[0].arrays["document.order"][documents]
+            return order
         different, inverse = np.unique(documents, return_inverse=True)
         rank = np.empty(len(different), np.intp)
         ids = self.ids(different)
