@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,15 +10,13 @@ from nestling.results import Explanation, Results, Vote
 from nestling.retrieve.cite import marker
 from nestling.retrieve.collapse import evidence
 from nestling.retrieve.find import Found, Question, find
-from nestling.retrieve.fuse import LIST, ListKey, scaled
+from nestling.retrieve.fuse import LIST, scaled
 from nestling.retrieve.gate import Gate, Passed, abstention, passing, settled
 from nestling.settings import Scoring
 from nestling.types import Channel, Evidence, Passage
-from nestling.view import Scores, StoredParent, View
+from nestling.view import StoredParent, View
 from nestling.where import Where
 
-# Of a list, the place of each row, and its scores from 0 to 1.
-Listed = tuple[dict[int, int], Scores]
 # Refused candidates that are explained by name.
 MOST_DROPPED = 50
 
@@ -96,10 +94,7 @@ def _explain(
     found: Found, stored: dict[int, StoredParent], passed: Passed, notes: tuple[str, ...]
 ) -> Explanation:
     question, ranking = found.question, found.ranking
-    listed = {
-        key: ({row: i for i, row in enumerate(ranked.rows.tolist())}, scaled(ranked.scores))
-        for key, ranked in found.lists.items()
-    }
+    shown = [place for place, _, _ in passed.places]
     channels: tuple[Channel, ...] = tuple(dict.fromkeys(key.channel for key in found.lists))
     return Explanation(
         query=question.text,
@@ -107,10 +102,9 @@ def _explain(
         terms=tuple("/".join(forms) for forms in question.terms),
         channels=channels,
         notes=notes,
-        votes={
-            stored[int(ranking.parent[place])].id: _votes(found, listed, place)
-            for place, _, _ in passed.places
-        },
+        votes=dict(
+            zip((stored[int(ranking.parent[place])].id for place in shown), _votes(found, shown), strict=True)
+        ),
         dropped={
             stored[int(ranking.parent[place])].id: reason
             for place, reason in list(passed.refused.items())[:MOST_DROPPED]
@@ -118,15 +112,16 @@ def _explain(
     )
 
 
-def _votes(found: Found, listed: Mapping[ListKey, Listed], place: int) -> tuple[Vote, ...]:
+def _votes(found: Found, places: Sequence[int]) -> list[tuple[Vote, ...]]:
+    """The votes of the best child of each of these places of the ranking."""
     ranking, family = found.ranking, found.family
-    first, last = int(ranking.first[place]), int(ranking.last[place])
-    best = first + int(np.argmax(found.votes.score[first:last]))
+    spans = [(int(ranking.first[place]), int(ranking.last[place])) for place in places]
+    best = np.array([first + int(np.argmax(found.votes.score[first:last])) for first, last in spans], np.intp)
     rows = {"child": family.child[best], "parent": family.parent[best], "document": family.document[best]}
-    votes = []
-    for key, (places, scores) in listed.items():
-        i = places.get(int(rows[key.level]))
-        if i is not None:
-            vote = round(float(scores[i]), 6)
-            votes.append(Vote(key.level, key.channel, i + 1, float(found.lists[key].scores[i]), vote))
-    return tuple(votes)
+    votes: list[list[Vote]] = [[] for _ in places]
+    for key, ranked in found.lists.items():
+        share = scaled(ranked.scores)
+        for i, n in np.argwhere(ranked.rows[:, None] == rows[key.level]).tolist():
+            vote = Vote(key.level, key.channel, i + 1, float(ranked.scores[i]), round(float(share[i]), 6))
+            votes[n].append(vote)
+    return [tuple(each) for each in votes]
