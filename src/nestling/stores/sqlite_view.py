@@ -317,5 +317,5 @@ class SQLiteView:
             alive, within = self._layout.alive, self._scope(where).family_children
             if alive is not None:
                 within = alive["child"] if within is None else within & alive["child"]
-            self._matches[key] = Matched.of(self._read(terms), within)
+            self._matches[key] = Matched.of(self._layout, self._read(terms), within)
         return self._matches[key]
