@@ -170,6 +170,7 @@ def bm25(
     Returns:
         Positions, ascending, and scores, of at least those that can belong to the list.
     """
+    mean = layout.mean_terms(level)
     factors = np.array([word.idf(level) * (K1 + 1) for word in matched.words])
     places, weights = [np.zeros(0, np.intp)], [np.zeros(0)]
     for at, levels in matched.hits.items():
@@ -179,7 +180,8 @@ def bm25(
             if allowed is None
             else levels[level].some(allowed[begin:end].take(levels[level].own))
         )
-        saturation = K1 * (1 - B) + K1 * B * layout.lengths[level][at].take(hits.own)
+        terms = layout.segments[at].arrays[f"{level}.terms"].take(hits.own)
+        saturation = K1 * (1 - B) + K1 * B / mean * terms
         places.append(hits.own + np.intp(begin))
         weights.append(factors.take(hits.word) * hits.often / (hits.often + saturation))
     # sums are made in the order of words
