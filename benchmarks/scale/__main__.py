@@ -132,7 +132,7 @@ def tables(results: Results, sizes: list[int]) -> None:
         lines = {"Nestling, all of a search": _line(results, sizes, "own", "search")}
         lines[f"Nestling, {title}"] = _line(results, sizes, "own", kind)
         lines |= {name: line for name in ENGINES if (line := _line(results, sizes, name, kind))}
-        if sizes:
+        if len(sizes) > 1:
             name = "scale-vectors.svg" if kind == "near" else "scale-words.svg"
             (DOCS / name).write_text(plot(f"Median time, one processor: {title}", lines), "utf-8")
 

@@ -10,6 +10,7 @@ import numpy as np
 from entries import entry, query, terms
 
 from nestling.stores import layouts, reading
+from nestling.stores.cache import segment_file
 from nestling.stores.layouts import Layouts
 from nestling.stores.sqlite import SQLiteStore
 from nestling.types import LEVELS
@@ -17,6 +18,7 @@ from nestling.where import parse
 
 WORDS = [f"word{n}" for n in range(60)]
 # small enough that a few documents are cut into several files, joined and hollowed out
+MAPPED = 40_000
 SMALL = {"FILES_FROM": 1, "TAIL": 12, "CHANGES": 9, "DRAFT": 20}
 
 
@@ -25,6 +27,8 @@ def small_sizes(patch: Any) -> None:
     for name, size in SMALL.items():
         patch(layouts, name, size)
     patch(reading, "CHUNK", 8)
+    # some files are mapped as a whole, and of some single values are read
+    patch(segment_file, "MAPPED", MAPPED)
 
 
 def written(store: SQLiteStore, n: int, chance: random.Random) -> None:

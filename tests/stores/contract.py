@@ -441,6 +441,32 @@ class StoreContract:
         with store.view() as view:
             assert view.embedded(given.child_digests, "wordhash-64") == {}
 
+    def test_counts_languages(self, store: Store) -> None:
+        """After additions, replacements and removals, documents are counted by language; empty ones too."""
+        expected: dict[str, str] = {}
+        steps = [
+            ("a", "en"),
+            ("b", "de"),
+            ("c", "en"),
+            ("a", "fr"),
+            ("d", ""),
+            ("b", None),
+            ("e", "de"),
+            ("f", "en"),
+        ]
+        for id, language in steps:
+            if language is None:
+                store.remove([id])
+                del expected[id]
+            else:
+                store.replace(entry(id, [["x"]] if id != "d" else [], language=language))
+                expected[id] = language
+            with store.view() as view:
+                counts = {
+                    each: list(expected.values()).count(each) for each in sorted(set(expected.values()))
+                }
+                assert dict(view.languages()) == counts
+
     def test_lists_documents_by_id(self, store: Store) -> None:
         """Documents come by id with their counts, the empty ones too, filtered by their own metadata."""
         store.replace(entry("b", [["x", "y"], ["z"]], metadata={"n": 1}))

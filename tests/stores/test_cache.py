@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cached import answers, answers_of, changed, plain_answers, small_sizes, uncached, written
+from cached import MAPPED, answers, answers_of, changed, plain_answers, small_sizes, uncached, written
 from entries import BUILD, entry
 
 from nestling.ingest.load import load
@@ -46,7 +46,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             changed(store, chance)
             answers(store)
         store.close()
-    assert len(segments(path)) > 1
+    sizes = [file.stat().st_size for file in segments(path)]
+    assert min(sizes) < MAPPED < max(sizes)
     return path
 
 

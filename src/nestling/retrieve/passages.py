@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from nestling.results import Explanation, Results, Vote
 from nestling.retrieve.cite import marker
 from nestling.retrieve.collapse import evidence
 from nestling.retrieve.find import Found, Question, find
-from nestling.retrieve.fuse import LIST, ListKey, scaled
+from nestling.retrieve.fuse import LIST, scaled
 from nestling.retrieve.gate import Gate, Passed, abstention, passing, settled
 from nestling.settings import Scoring
 from nestling.types import Channel, Evidence, Passage
-from nestling.view import Scores, StoredParent, View
+from nestling.view import StoredParent, View
 from nestling.where import Where
 
 # Refused candidates that are explained by name.
@@ -94,7 +94,7 @@ def _explain(
     found: Found, stored: dict[int, StoredParent], passed: Passed, notes: tuple[str, ...]
 ) -> Explanation:
     question, ranking = found.question, found.ranking
-    scaled_scores = {key: scaled(ranked.scores) for key, ranked in found.lists.items()}
+    shown = [place for place, _, _ in passed.places]
     channels: tuple[Channel, ...] = tuple(dict.fromkeys(key.channel for key in found.lists))
     return Explanation(
         query=question.text,
@@ -102,10 +102,9 @@ def _explain(
         terms=tuple("/".join(forms) for forms in question.terms),
         channels=channels,
         notes=notes,
-        votes={
-            stored[int(ranking.parent[place])].id: _votes(found, scaled_scores, place)
-            for place, _, _ in passed.places
-        },
+        votes=dict(
+            zip((stored[int(ranking.parent[place])].id for place in shown), _votes(found, shown), strict=True)
+        ),
         dropped={
             stored[int(ranking.parent[place])].id: reason
             for place, reason in list(passed.refused.items())[:MOST_DROPPED]
@@ -113,17 +112,16 @@ def _explain(
     )
 
 
-def _votes(found: Found, scaled_scores: Mapping[ListKey, Scores], place: int) -> tuple[Vote, ...]:
+def _votes(found: Found, places: Sequence[int]) -> list[tuple[Vote, ...]]:
+    """The votes of the best child of each of these places of the ranking."""
     ranking, family = found.ranking, found.family
-    first, last = int(ranking.first[place]), int(ranking.last[place])
-    best = first + int(np.argmax(found.votes.score[first:last]))
+    spans = [(int(ranking.first[place]), int(ranking.last[place])) for place in places]
+    best = np.array([first + int(np.argmax(found.votes.score[first:last])) for first, last in spans], np.intp)
     rows = {"child": family.child[best], "parent": family.parent[best], "document": family.document[best]}
-    votes = []
+    votes: list[list[Vote]] = [[] for _ in places]
     for key, ranked in found.lists.items():
-        at = np.flatnonzero(ranked.rows == rows[key.level])
-        if len(at):
-            i = int(at[0])
-            vote = round(float(scaled_scores[key][i]), 6)
-            weight = round(found.votes.weights[key], 6)
-            votes.append(Vote(key.level, key.channel, i + 1, float(ranked.scores[i]), vote, weight))
-    return tuple(votes)
+        share, weight = scaled(ranked.scores), round(found.votes.weights[key], 6)
+        for i, n in np.argwhere(ranked.rows[:, None] == rows[key.level]).tolist():
+            vote, score = round(float(share[i]), 6), float(ranked.scores[i])
+            votes[n].append(Vote(key.level, key.channel, i + 1, score, vote, weight))
+    return [tuple(each) for each in votes]

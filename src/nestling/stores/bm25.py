@@ -10,13 +10,14 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from nestling.stores.layout import Layout, Mask
 from nestling.stores.scan import DECIMALS, best_at_least
 from nestling.stores.segment import Array, Positions, Segment
-from nestling.types import LEVELS, Level
+from nestling.types import Level
 from nestling.view import Scores
 
 # The customary values; every pair in 0.9–1.5 × 0.4–0.9 stayed within .007 of them in the fused ranking.
@@ -26,51 +27,32 @@ B = 0.75
 SPARSE = 0.1
 
 
-# For each segment that holds a word: its number, the rows that do, ascending, and how often each does.
-Hits = list[tuple[int, Array, Array]]
-
-
 @dataclass(frozen=True, eq=False)
 class Word:
     """Where one query word occurs in a layout.
 
     Attributes:
         layout: The rows.
-        children: The children that hold it, those that are gone too.
+        children: By number of a segment, the children that hold it, ascending, also those that are gone, and how
+            often each does.
         holding: How many rows of each level hold it that are not gone.
     """
 
     layout: Layout
-    children: Hits
+    children: Mapping[int, tuple[Array, Array]]
     holding: Mapping[Level, int]
 
     @classmethod
     def read(cls, layout: Layout, forms: tuple[str, ...]) -> Word:
         """A word in all its forms together."""
-        children, holding = [], Counter[Level]()
+        children, holding = {}, Counter[Level]()
         for at, segment in enumerate(layout.segments):
             begin, end = layout.begins["child"][at : at + 2]
             gone = None if layout.alive is None else ~layout.alive["child"][begin:end]
             child, count = _postings(segment, forms, gone, holding)
             if len(child):
-                children.append((at, child, count))
+                children[at] = child, count
         return cls(layout, children, holding)
-
-    def hits(self, within: Mask | None) -> dict[Level, Hits]:
-        """Rows of each level that hold it; with ``within``, only of these children, who are whole documents'."""
-        every: dict[Level, Hits] = {level: [] for level in LEVELS}
-        for at, child, count in self.children:
-            if within is not None:
-                begin, end = self.layout.begins["child"][at : at + 2]
-                kept = within[begin:end].take(child)
-                child, count = child[kept], count[kept]
-            if len(child):
-                segment = self.layout.segments[at]
-                parents = _above(segment, "child.parent", child, count)
-                every["child"].append((at, child, count))
-                every["parent"].append((at, *parents))
-                every["document"].append((at, *_above(segment, "parent.document", *parents)))
-        return every
 
     def idf(self, level: Level) -> float:
         """Its weight by how many rows of a level hold it; above 0."""
@@ -80,34 +62,62 @@ class Word:
     def among(self, parents: Positions) -> Mask:
         """Which of these parents hold it."""
         held = np.zeros(len(parents), bool)
-        found = {at: child for at, child, _ in self.children}
         for at, segment, chosen, own in self.layout.split("parent", parents):
-            if at in found:
-                first, last = np.searchsorted(found[at], np.stack(segment.below("parent", own)))
+            if at in self.children:
+                first, last = np.searchsorted(self.children[at][0], np.stack(segment.below("parent", own)))
                 held[chosen] = last > first
         return held
 
 
+class Hits(NamedTuple):
+    """Rows of one level and segment that hold a word, word after word: positions, how often, and which word."""
+
+    own: Array
+    often: Array
+    word: Array
+
+    def some(self, chosen: Array) -> Hits:
+        """Some of them."""
+        return Hits(self.own[chosen], self.often[chosen], self.word[chosen])
+
+    def above(self, owners: Array) -> Hits:
+        """Their owners, who hold what these hold together."""
+        owner = owners.take(self.own)
+        new = np.ones(len(owner), bool)
+        new[1:] = (owner[1:] != owner[:-1]) | (self.word[1:] != self.word[:-1])
+        first = np.flatnonzero(new)
+        return Hits(owner[first], np.add.reduceat(self.often, first, dtype=np.int64), self.word[first])
+
+
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """The words of a question, and where they are found under a filter."""
+    """The words of a question, and by number of a segment the rows of each level that hold them under a filter."""
 
     words: Sequence[Word]
-    hits: Sequence[Mapping[Level, Hits]]
+    hits: Mapping[int, Mapping[Level, Hits]]
 
     @classmethod
-    def of(cls, words: Sequence[Word], within: Mask | None) -> Matched:
+    def of(cls, layout: Layout, words: Sequence[Word], within: Mask | None) -> Matched:
         """The words, only in these children, which are whole documents'; in all that are not gone where None."""
-        return cls(words, [word.hits(within) for word in words])
-
-
-def _above(segment: Segment, owners: str, own: Array, count: Array) -> tuple[Array, Array]:
-    """The owners of rows that hold a word, and how often each does."""
-    owner = segment.arrays[owners][own]
-    if not len(owner):
-        return owner, count
-    first = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
-    return owner[first], np.add.reduceat(count, first, dtype=np.int64)
+        found: dict[int, Mapping[Level, Hits]] = {}
+        for at, segment in enumerate(layout.segments):
+            held = [(n, *word.children[at]) for n, word in enumerate(words) if at in word.children]
+            if not held:
+                continue
+            lengths = [len(child) for _, child, _ in held]
+            child = Hits(
+                np.concatenate([child for _, child, _ in held]),
+                np.concatenate([count for _, _, count in held]),
+                np.repeat(np.array([n for n, _, _ in held], np.uint16), lengths),
+            )
+            if within is not None:
+                begin, end = layout.begins["child"][at : at + 2]
+                child = child.some(within[begin:end].take(child.own))
+            if len(child.own):
+                parent = child.above(segment.arrays["child.parent"])
+                document = parent.above(segment.arrays["parent.document"])
+                found[at] = {"child": child, "parent": parent, "document": document}
+        return cls(words, found)
 
 
 def _postings(
@@ -160,38 +170,27 @@ def bm25(
     Returns:
         Positions, ascending, and scores, of at least those that can belong to the list.
     """
-    found = [
-        _weighed(layout, level, word.idf(level), hits[level], allowed)
-        for word, hits in zip(matched.words, matched.hits, strict=True)
-    ]
-    if sum(len(positions) for positions, _ in found) <= SPARSE * layout.size(level):
-        every = _joined([positions for positions, _ in found], np.intp)
-        positions, inverse = np.unique(every, return_inverse=True)
-        weights = _joined([weights for _, weights in found], np.float64)
-        return positions, np.bincount(inverse, weights, len(positions)).astype(np.float64)
-    scores = np.zeros(layout.size(level))
-    for positions, weights in found:
-        scores[positions] += weights
+    mean = layout.mean_terms(level)
+    factors = np.array([word.idf(level) * (K1 + 1) for word in matched.words])
+    places, weights = [np.zeros(0, np.intp)], [np.zeros(0)]
+    for at, levels in matched.hits.items():
+        begin, end = layout.begins[level][at : at + 2]
+        hits = (
+            levels[level]
+            if allowed is None
+            else levels[level].some(allowed[begin:end].take(levels[level].own))
+        )
+        terms = layout.segments[at].arrays[f"{level}.terms"].take(hits.own)
+        saturation = K1 * (1 - B) + K1 * B / mean * terms
+        places.append(hits.own + np.intp(begin))
+        weights.append(factors.take(hits.word) * hits.often / (hits.often + saturation))
+    # sums are made in the order of words
+    met, weight = np.concatenate(places), np.concatenate(weights)
+    if len(met) <= SPARSE * layout.size(level):
+        positions, inverse = np.unique(met, return_inverse=True)
+        return positions, np.bincount(inverse, weight, len(positions)).astype(np.float64)
+    scores = np.bincount(met, weight, layout.size(level)).astype(np.float64)
     # a little less, since what is rounded alike is tied
     least = max(best_at_least(scores, n) - 10.0**-DECIMALS, np.finfo(np.float64).tiny)
     positions = np.flatnonzero(scores >= least).astype(np.intp)
     return positions, scores[positions]
-
-
-def _joined(arrays: Sequence[Array], kind: type) -> Array:
-    return np.concatenate([np.zeros(0, kind), *arrays])
-
-
-def _weighed(
-    layout: Layout, level: Level, idf: float, hits: Hits, allowed: Mask | None
-) -> tuple[Positions, Scores]:
-    places, weights = [], []
-    for at, own, count in hits:
-        begin, end = layout.begins[level][at : at + 2]
-        if allowed is not None:
-            kept = allowed[begin:end].take(own)
-            own, count = own[kept], count[kept]
-        saturation = K1 * (1 - B) + K1 * B * layout.lengths[level][at].take(own)
-        places.append(own + np.intp(begin))
-        weights.append(idf * (K1 + 1) * count / (count + saturation))
-    return _joined(places, np.intp), _joined(weights, np.float64)

@@ -18,8 +18,6 @@ from nestling.types import LEVELS, Level
 from nestling.view import Family, Rows, Scores
 
 Mask = NDArray[np.bool_]
-# The step of a child's codes is no larger. That of a sum is, where children almost cancel out: such rows are few.
-COARSE = 1 / 127 + 1e-6
 # Up to so many times a list's length, equal rows are sorted by their ids themselves.
 FEW = 4
 
@@ -85,26 +83,13 @@ class Layout:
     def _where_coarse(self, level: Level) -> Positions:
         found = [np.zeros(0, np.intp)]
         for begin, segment in zip(self.begins[level], self.segments, strict=False):
-            found.append(np.flatnonzero(segment.arrays[f"{level}.scale"] > COARSE) + begin)
+            found.append(segment.coarse[level] + begin)
         return np.concatenate(found)
 
     @cached_property
     def coarsest(self) -> dict[Level, float]:
         """For each level, the largest step of the other rows."""
-        largest: dict[Level, float] = dict.fromkeys(LEVELS, 0.0)
-        for level in LEVELS:
-            for segment in self.segments:
-                scale = segment.arrays[f"{level}.scale"]
-                largest[level] = max(largest[level], float(scale[scale <= COARSE].max(initial=0)))
-        return largest
-
-    @cached_property
-    def lengths(self) -> dict[Level, list[Scores]]:
-        """For each level and segment, how many terms each row holds, over the average of the level."""
-        return {
-            level: [segment.arrays[f"{level}.terms"] / self.mean_terms(level) for segment in self.segments]
-            for level in LEVELS
-        }
+        return {level: max((s.coarsest[level] for s in self.segments), default=0.0) for level in LEVELS}
 
     def mean_terms(self, level: Level) -> float:
         """How many terms a row of a level holds on average."""
@@ -198,8 +183,7 @@ class Layout:
 
     def by_id(self, documents: Positions) -> Positions:
         """Different documents in the order of their ids."""
-        ids = self.ids(documents)
-        return documents[np.array(sorted(range(len(ids)), key=ids.__getitem__), np.intp)]
+        return documents[np.argsort(self._ranks(documents))]
 
     def best(self, level: Level, positions: Positions, scores: Scores, n: int) -> Positions:
         """The indices into ``positions`` of the ``n`` best scores, ties by document id, then text order."""
@@ -232,7 +216,10 @@ class Layout:
         return np.concatenate(found)
 
     def _ranks(self, documents: Positions) -> Positions:
-        """For each document, its place when these are sorted by id."""
+        """For each document, its place when these, or more, are sorted by id."""
+        if len(self.segments) == 1:
+            order: Positions = self.segments[0].arrays["document.order"][documents]
+            return order
         different, inverse = np.unique(documents, return_inverse=True)
         rank = np.empty(len(different), np.intp)
         ids = self.ids(different)

@@ -121,17 +121,16 @@ def _children(db: sqlite3.Connection, edition: int, there: Since, exact: bool) -
 def _segment(
     db: sqlite3.Connection, edition: int, children: list[ChildRow], exact: bool
 ) -> Iterator[Segment]:
-    span = (edition, children[0].parent, children[-1].parent)
+    # the plus keeps SQLite from going through all parents of the edition
     parents = db.execute(
         f"SELECT p.row, p.document, {_exact(exact)} FROM parents p JOIN parent_vectors v ON v.row = p.row"
-        " WHERE p.edition = ? AND p.row BETWEEN ? AND ? ORDER BY p.row",
-        span,
+        " WHERE +p.edition = ? AND p.row BETWEEN ? AND ? ORDER BY p.row",
+        (edition, children[0].parent, children[-1].parent),
     ).fetchall()
     documents = db.execute(
-        f"SELECT d.row, d.id, {_exact(exact)} FROM documents d"
-        " JOIN document_vectors v ON v.row = d.row AND v.edition = ?"
-        " WHERE d.row IN (SELECT document FROM parents WHERE edition = ? AND row BETWEEN ? AND ?) ORDER BY d.row",
-        (edition, *span),
+        f"SELECT d.row, d.id, {_exact(exact)} FROM json_each(?) j CROSS JOIN documents d ON d.row = j.value"
+        " CROSS JOIN document_vectors v ON v.row = d.row AND v.edition = ? ORDER BY j.key",
+        (json.dumps(sorted({row[1] for row in parents})), edition),
     ).fetchall()
     # in a damaged nest some may be without their owner; `check` tells
     whole = {row[0] for row in documents}

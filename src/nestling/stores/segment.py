@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,7 +40,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from nestling.errors import StoreError
-from nestling.types import Level
+from nestling.types import LEVELS, Level
 from nestling.view import Rows, Vectors
 
 # 2**64 over the golden ratio: its multiples are spread evenly.
@@ -74,6 +75,10 @@ class Lookups(Protocol):
         ...
 
 
+# The step of a child's codes is no larger. That of a sum is, where children almost cancel out: such rows are few.
+COARSE = 1 / 127 + 1e-6
+
+
 @dataclass(frozen=True, eq=False)
 class Segment:
     """Rows of some documents.
@@ -96,6 +101,17 @@ class Segment:
         """The highest row number of a level; 0 where there is none."""
         row = self.arrays[f"{level}.row"]
         return int(row[-1]) if len(row) else 0
+
+    @cached_property
+    def coarse(self) -> dict[Level, Positions]:
+        """For each level, positions of rows whose approximate cosines say little."""
+        return {level: np.flatnonzero(self.arrays[f"{level}.scale"] > COARSE) for level in LEVELS}
+
+    @cached_property
+    def coarsest(self) -> dict[Level, float]:
+        """For each level, the largest step of the other rows."""
+        scales = {level: self.arrays[f"{level}.scale"] for level in LEVELS}
+        return {level: float(scale[scale <= COARSE].max(initial=0)) for level, scale in scales.items()}
 
     def positions(self, level: Level, rows: Rows) -> tuple[Positions, Positions]:
         """Which of these row numbers are here, as indices, and their positions."""

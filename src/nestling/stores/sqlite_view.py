@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
@@ -182,11 +183,23 @@ class SQLiteView:
         """Documents per language."""
         found = self._languages.get(self.change)
         if found is None:
-            query = "SELECT language, count(*) FROM documents GROUP BY 1 ORDER BY 1"
-            found = dict(self._db.execute(query))
+            found = self._counted()
             self._languages.clear()
             self._languages[self.change] = found
         return dict(found)
+
+    def _counted(self) -> dict[str, int]:
+        for change, counts in list(self._languages.items()):
+            first, removed, added = self._db.execute(
+                "SELECT min(change), total(NOT added), min(document) FILTER (WHERE document) FROM changes"
+                " WHERE change > ?",
+                (change,),
+            ).fetchone()
+            if first == change + 1 and not removed and added:
+                # by row number, or SQLite goes through the index of languages
+                rows = self._db.execute("SELECT language FROM documents WHERE row >= ?", (added,))
+                return dict(sorted((Counter(counts) + Counter(language for (language,) in rows)).items()))
+        return dict(self._db.execute("SELECT language, count(*) FROM documents GROUP BY 1 ORDER BY 1"))
 
     def known(self, ids: Sequence[str]) -> dict[str, tuple[bytes, str | None]]:
         """Digest and source of the documents that exist."""
@@ -365,5 +378,5 @@ class SQLiteView:
             alive, within = self._layout.alive, self._scope(where).family_children
             if alive is not None:
                 within = alive["child"] if within is None else within & alive["child"]
-            self._matches[key] = Matched.of(self._read(terms), within)
+            self._matches[key] = Matched.of(self._layout, self._read(terms), within)
         return self._matches[key]

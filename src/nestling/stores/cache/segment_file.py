@@ -5,8 +5,8 @@
     arrays, each at a multiple of 64 bytes │ index: JSON │ its length │ its checksum │ magic     8 bytes each
 
 The index gives each array's type, shape, place and checksum. What ends before the magic was not written whole.
-Arrays that are read whole are checked when a process first uses the file; single vectors and postings, which have
-checksums of their own, each time they are read.
+What is mapped is checked when a process first uses the file. In a large file single vectors and postings, which
+have checksums of their own, are not mapped, and checked each time they are read.
 """
 
 from __future__ import annotations
@@ -38,25 +38,21 @@ Identity = tuple[int, int, int, int]
 
 
 class FileLookups:
-    """Looks vectors and postings up in a file.
+    """Reads vectors and postings from a file.
 
-    In a large one they are read: a page of the map would bring hundreds of its neighbours into the process, and
-    soon all of the file.
+    A page of the map would bring hundreds of its neighbours into the process, and soon all of the file.
     """
 
     def __init__(
-        self, path: Path, descriptor: int | None, arrays: Mapping[str, Array], index: Mapping[str, Any]
+        self, path: Path, descriptor: int, arrays: Mapping[str, Array], index: Mapping[str, Any]
     ) -> None:
-        """``descriptor`` is of the file, or None where arrays are read in the map."""
+        """``arrays`` are the file's, mapped, and ``index`` says where they are in it."""
         self._path, self._descriptor, self._arrays, self._index = path, descriptor, arrays, index
-        if descriptor is not None:
-            weakref.finalize(self, os.close, descriptor)
+        weakref.finalize(self, os.close, descriptor)
 
     def rows(self, name: str, positions: Positions) -> Array:
         """The rows of an array at these positions."""
         at, array = self._index[name]["at"], self._arrays[name]
-        if self._descriptor is None:
-            return array.take(positions, axis=0)
         size = array.shape[1] * array.itemsize
         data = b"".join([os.pread(self._descriptor, size, at + n * size) for n in positions.tolist()])
         return self._array(data, array.dtype, len(positions) * array.shape[1]).reshape(-1, array.shape[1])
@@ -64,8 +60,6 @@ class FileLookups:
     def span(self, name: str, begin: int, end: int) -> Array:
         """The values of an array from one position up to another."""
         at, array = self._index[name]["at"], self._arrays[name]
-        if self._descriptor is None:
-            return array[begin:end]
         size = array.itemsize
         data = os.pread(self._descriptor, (end - begin) * size, at + begin * size)
         return self._array(data, array.dtype, end - begin)
@@ -93,7 +87,7 @@ class SegmentFile:
     path: Path
     segment: Segment
     identity: Identity
-    lookups: FileLookups
+    file: FileLookups
     _checked: bool = field(default=False)
 
     def check(self, again: bool = False) -> None:
@@ -103,9 +97,10 @@ class SegmentFile:
             CacheDamagedError: The file does not hold what was written.
         """
         if again:
-            self.lookups.check(self.segment.arrays.keys())
+            self.file.check(self.segment.arrays.keys())
         elif not self._checked:
-            self.lookups.check(self.segment.arrays.keys() - _LOOKED_UP)
+            looked_up = _LOOKED_UP if self.segment.lookups else set()
+            self.file.check(self.segment.arrays.keys() - looked_up)
             self._checked = True
 
 
@@ -165,8 +160,7 @@ def map_file(path: Path, name: str) -> SegmentFile:
         if status.st_size < 24:
             raise CacheDamagedError(f"{path} was not written whole")
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        large = status.st_size > MAPPED and hasattr(os, "pread")
-        descriptor = os.dup(file.fileno()) if large else None
+        descriptor = os.dup(file.fileno())
     index = _index(path, data)
     arrays = {
         key: np.frombuffer(data, np.dtype(entry["type"]), int(np.prod(entry["shape"])), entry["at"]).reshape(
@@ -174,8 +168,9 @@ def map_file(path: Path, name: str) -> SegmentFile:
         )
         for key, entry in index.items()
     }
-    lookups = FileLookups(path, descriptor, arrays, index)
-    return SegmentFile(path, Segment(arrays, name, lookups), identity(status), lookups)
+    own = FileLookups(path, descriptor, arrays, index)
+    large = status.st_size > MAPPED and hasattr(os, "pread")
+    return SegmentFile(path, Segment(arrays, name, own if large else None), identity(status), own)
 
 
 def _index(path: Path, data: mmap.mmap) -> dict[str, Any]:
