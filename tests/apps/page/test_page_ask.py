@@ -73,6 +73,7 @@ def test_a_streamed_answer_with_chips(server: Served, model: Service, visit: Vis
     expect(page.locator("#peek")).to_be_hidden()
     page.locator(".verdict", has_text="another passage").hover()
     expect(page.locator("#peek")).to_contain_text("Found in returns")
+    page.keyboard.press("Escape")
     chips.nth(3).hover()
     expect(page.locator("#peek-said")).to_contain_text("there is no such passage")
     chips.nth(0).click()
