@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 # Answers and evaluations at once: their threads mostly wait for a language model.
 SLOW = 8
-# How much less a writer's threads weigh than a reader's: one step is a quarter. Where both want all of two processors,
-# 10 steps served 50 readers 1.4 times as often, and halved what was written; half of them give readers enough.
+# How much less a writer's threads weigh than a reader's: one step is a quarter. Where both want all of two
+# processors, 10 steps served 50 readers 1.4 times as often, and halved what was written; 5 are between.
 STEP = 5
 # Seconds after which somebody who was sent away may come again.
 RETRY_AFTER = 1.0
