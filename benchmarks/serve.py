@@ -59,7 +59,8 @@ class Writer:
 
     Attributes:
         seconds: What each took.
-        failed: What was not answered with success.
+        stored: What was answered for, by id.
+        failed: What was answered with an error; a server that is busy is asked again.
     """
 
     url: str
@@ -83,13 +84,17 @@ class Writer:
                 self.seconds.append(time.perf_counter() - began)
                 if answer.status_code == 201:
                     self.stored[id] = text
+                elif answer.status_code == 503:
+                    self.stop.wait(float(answer.headers["retry-after"]))
                 else:
                     self.failed.append(answer.text)
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--readers", type=int, default=50)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])

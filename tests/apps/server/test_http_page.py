@@ -58,7 +58,12 @@ def test_every_example_is_answered_as_shown(server: Served) -> None:
             documented = json.loads(inline[1])
         else:
             continue
-        assert agree(shape(documented), shape(answer.json())), place
+        came = answer.json()
+        if path == "/v1/evaluate":
+            # figures are named after what was asked for
+            assert list(documented) == list(came)
+            documented, came = documented["recipe"], came["recipe"]
+        assert agree(shape(documented), shape(came)), place
 
 
 def compare_events(text: str, after: str) -> None:
@@ -72,7 +77,9 @@ def compare_events(text: str, after: str) -> None:
             assert other != name or json.loads(value).keys() == json.loads(data).keys()
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 501, 502, 503, 504, 507])
+@pytest.mark.parametrize(
+    "status", [400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 501, 502, 503, 504, 507]
+)
 def test_every_status_is_in_the_table(status: int) -> None:
     """What the server answers with is listed, with the class of the error."""
     table = PAGE.split("\n## Errors")[1].split("\n## ")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,6 +16,9 @@ T = TypeVar("T")
 
 # Answers and evaluations at once: their threads mostly wait for a language model.
 SLOW = 8
+# How much less a writer's threads weigh than a reader's: one step is a quarter. Where both want all of two
+# processors, 10 steps served 50 readers 1.4 times as often, and halved what was written; 5 are between.
+STEP = 5
 # Seconds after which somebody who was sent away may come again.
 RETRY_AFTER = 1.0
 
@@ -28,14 +32,23 @@ class Closed(Protocol):
 
 
 class Lane:
-    """Some threads, and the work that waits for them in order of arrival."""
+    """Some threads, and the work that waits for them in order of arrival.
 
-    def __init__(self, name: str, threads: int, waiting: int) -> None:
+    Args:
+        name: What it does, as in "too much to read".
+        threads: How many.
+        waiting: How much work may wait.
+        begin: What each thread does first.
+    """
+
+    def __init__(
+        self, name: str, threads: int, waiting: int, begin: Callable[[], object] | None = None
+    ) -> None:
         self.name = name
         self._room = threads + waiting
         self._taken = 0
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"nestling-{name}")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"nestling-{name}", initializer=begin)
 
     async def run(self, work: Callable[[], T], body: Closed | None = None) -> T:
         """Do work in a thread.
@@ -91,14 +104,23 @@ class Lanes:
 
     def __init__(self, most: int) -> None:
         self.read = Lane("read", reading_threads(), most)
-        self.write = Lane("write", 1, most)
-        self.upload = Lane("upload", 1, most)
+        self.write = Lane("write", 1, most, step_back)
+        self.upload = Lane("upload", 1, most, step_back)
         self.slow = Lane("answer", SLOW, most)
 
     def close(self) -> None:
         """Let all work that has begun end."""
         for lane in (self.read, self.slow, self.upload, self.write):
             lane.close()
+
+
+def step_back() -> None:
+    """Let other threads go first where there are too few processors, as far as the system knows threads apart.
+
+    Threads that this one starts, to embed, do so too.
+    """
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), min(19, os.nice(0) + STEP))
 
 
 def reading_threads() -> int:

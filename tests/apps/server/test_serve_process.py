@@ -31,7 +31,17 @@ class Running:
         self.folder = folder
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
-        command = [sys.executable, "-m", "nestling", "serve", "--port", str(self.port), "--host", host, *options]
+        command = [
+            sys.executable,
+            "-m",
+            "nestling",
+            "serve",
+            "--port",
+            str(self.port),
+            "--host",
+            host,
+            *options,
+        ]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("NESTLING")}
         self.process = subprocess.Popen(
             command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True

@@ -116,7 +116,8 @@ def test_searches_do_not_wait_for_answers(serve: Serve) -> None:
     writer = Writer("Three ", "days.")
     written_by(server, writer)
     threads = [
-        threading.Thread(target=server.http.post, args=("/v1/ask",), kwargs={"json": QUESTION}) for _ in range(12)
+        threading.Thread(target=server.http.post, args=("/v1/ask",), kwargs={"json": QUESTION})
+        for _ in range(12)
     ]
     for thread in threads:
         thread.start()
