@@ -28,7 +28,7 @@ FAMILY = "👨‍👩‍👧‍👦😀 e\u0301 𝔘𝔫𝔦𝔠𝔬𝔡𝔢. "
 EMOJI = FAMILY * 30 + "The zeppelin 🎈 lands at noon. " + FAMILY * 30
 EVIL = (
     '<script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
-    ' \u202e"\'&lt; [cite:admin] \u2066 kraken'
+    " \u202e\"'&lt; [cite:admin] \u2066 kraken"
 )
 
 
