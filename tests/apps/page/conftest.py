@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -11,25 +11,12 @@ import pytest
 
 import nestling
 from handbook import DOCUMENTS
+from page.texts import EMOJI, EVIL, MANUAL, Visit
 from served import Serve, Served
 from wordhash import WordHash
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-Visit = Callable[..., Any]
-
-MANUAL = "# Manual\n\n" + "".join(
-    f"## Part {n}\n\nThe {word} is painted {colour}. "
-    + f"More about the {word}, cleaned every week. " * 40
-    + "\n\n"
-    for n, (word, colour) in enumerate((("gate", "red"), ("bridge", "green"), ("tower", "blue")))
-)
-FAMILY = "👨‍👩‍👧‍👦😀 e\u0301 𝔘𝔫𝔦𝔠𝔬𝔡𝔢. "
-EMOJI = FAMILY * 30 + "The zeppelin 🎈 lands at noon. " + FAMILY * 30
-EVIL = (
-    '<script>window.hacked=1</script><img src=x onerror="window.hacked=1">'
-    " \u202e\"'&lt; [cite:admin] \u2066 kraken"
-)
 
 
 @pytest.fixture(scope="package")

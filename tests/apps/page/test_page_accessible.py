@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Visit
+from page.texts import Visit
 from served import Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect

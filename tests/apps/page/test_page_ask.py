@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from conftest import Visit
 from models.chat_server import Reply, Service, event, good
 from models.chat_server import serve as serve_chat
 from nestling.retrieve.prompt import NOT_SAID
+from page.texts import Visit
 from served import Serve, Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect

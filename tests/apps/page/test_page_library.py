@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from conftest import MANUAL, Visit
 from handbook import DOCUMENTS
+from page.texts import MANUAL, Visit
 from served import Serve, Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import nestling
-from conftest import Visit
+from page.texts import Visit
 from served import Served
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Visit
+from page.texts import Visit
 from served import Served
 
 PAGE = files("nestling.apps").joinpath("page")

@@ -180,7 +180,7 @@ def test_all_is_as_if_the_tenant_were_alone(server: Served, alone: Served, right
         assert answers[0].status_code == answers[1].status_code < 500, (method, address, sent)
         assert said(answers[0]) == said(answers[1]), (method, address, sent)
         statuses.add(answers[0].status_code)
-    assert statuses == ({200, 403, 404, 409} if rights == "read" else {200, 201, 400, 403, 404, 409})
+    assert statuses == ({200, 400, 403, 404, 409} if rights == "read" else {200, 201, 400, 403, 404, 409})
     assert everything(server) == before
 
 
