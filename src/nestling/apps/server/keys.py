@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import nestling
+from nestling.apps.server.rights import RIGHTS
 
-# Each right includes those before it.
-RIGHTS = ("read", "write", "admin")
 # A key looks like nk_1f2e3d4c_…: what it is, its number, its secret of 256 random bits.
 _PREFIX = "nk"
 _NO_DIGEST = bytes(32)

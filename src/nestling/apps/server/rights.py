@@ -1,0 +1,6 @@
+"""What keys may do."""
+
+from __future__ import annotations
+
+# each includes those before it
+RIGHTS = ("read", "write", "admin")
