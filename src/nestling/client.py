@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Documents of one page of a list: as many as a server gives at once.
+PAGE = 10_000
+
 
 class RemoteNest(Nest):
     """See `Nest`: the same methods give the same values and raise the same errors, and `ServerError`.
@@ -191,7 +194,7 @@ class RemoteNest(Nest):
     def list(self, where: Mapping[str, Any] | None = None) -> Sequence[DocumentInfo]:
         """See `Nest.list`; documents that change while they are listed may be in it or not."""
         found: list[DocumentInfo] = []
-        params: dict[str, Any] = {"limit": 1000} if where is None else {"limit": 1000, "where": dumps(where)}
+        params: dict[str, Any] = {"limit": PAGE} if where is None else {"limit": PAGE, "where": dumps(where)}
         while True:
             page = self._connection.call("GET", "/v1/documents", params=params)
             found += (value_of(DocumentInfo, each) for each in page["documents"])

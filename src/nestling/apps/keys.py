@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,9 @@ import nestling
 from nestling.apps import options, wire
 from nestling.apps.server.rights import RIGHTS
 from nestling.apps.terminal import complain, line, print_json, say, table
+
+if TYPE_CHECKING:
+    from nestling.apps.server.keys import Keys
 
 
 @click.group(epilog="Example: nestling keys add web --rights read --rate 600")
@@ -52,9 +55,7 @@ def add(
         for values in map(options.scope_of, scope):
             opened = opened.scope(**values)
             wanted |= values
-    from nestling.apps.server.keys import Keys
-
-    made = Keys(path).add(name, rights, wanted or None, rate)
+    made = keys_of(path).add(name, rights, wanted or None, rate)
     if as_json:
         print_json(wire.key(path, name, made))
     else:
@@ -68,9 +69,7 @@ def add(
 def list_(nest: str | None, as_json: bool) -> None:
     """List the keys by name, without the keys themselves."""
     path = options.local(nest)
-    from nestling.apps.server.keys import Keys
-
-    found = Keys(path).list()
+    found = keys_of(path).list()
     if as_json:
         print_json(wire.keys(path, found))
         return
@@ -87,13 +86,18 @@ def list_(nest: str | None, as_json: bool) -> None:
 def remove(name: str, nest: str | None, as_json: bool) -> None:
     """Remove the key called NAME; a running server refuses it from then on."""
     path = options.local(nest)
-    from nestling.apps.server.keys import Keys
-
-    Keys(path).remove(name)
+    keys_of(path).remove(name)
     if as_json:
         print_json(wire.removal(path, [name], []))
     else:
         say(f"{line(path)}: the key {line(name)} is removed")
+
+
+def keys_of(nest: str) -> Keys:
+    """The keys of a nest."""
+    from nestling.apps.server.keys import Keys  # SQLite is not needed for every command
+
+    return Keys(nest)
 
 
 def _scope(scope: Mapping[str, Any] | None) -> str:

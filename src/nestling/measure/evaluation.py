@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nestling.errors import DocumentError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +186,9 @@ class Evaluation:
         try:
             return cls(
                 **{name: value[name] for name in ("nestling", "nest", "recipe", "embedder", "settings")},
-                skipped=tuple(Skipped(**each) for each in value["skipped"]),
+                skipped=tuple(_read(Skipped, each) for each in value["skipped"]),
                 questions=tuple(_answer(each) for each in value["questions"]),
-                summary=tuple(Figure(**each) for each in value["summary"]),
+                summary=tuple(_read(Figure, each) for each in value["summary"]),
             )
         except (LookupError, TypeError, AttributeError) as error:
             raise DocumentError(
@@ -196,5 +201,10 @@ def _plain(value: Any) -> dict[str, Any]:
 
 
 def _answer(row: Mapping[str, Any]) -> Answer:
-    found = tuple(FoundPassage(**each) for each in row["found"])
-    return Answer(**{**row, "tags": tuple(row["tags"]), "found": found})
+    found = tuple(_read(FoundPassage, each) for each in row["found"])
+    return _read(Answer, {**row, "tags": tuple(row["tags"]), "found": found})
+
+
+def _read(kind: type[T], row: Mapping[str, Any]) -> T:
+    """A value of the names in a row; others, which a newer version may have written, are passed over."""
+    return kind(**{each.name: row[each.name] for each in fields(kind) if each.name in row})

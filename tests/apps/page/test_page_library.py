@@ -89,6 +89,7 @@ def test_the_nest_is_drawn_over_the_text(server: Served, visit: Visit) -> None:
     assert len(set(colours)) == 2
     assert all(one != other for one, other in pairwise(colours))
     page.click(".children summary >> nth=0")
+    expect(page.locator(".children >> nth=0 >> li").first).to_be_visible()
     leads = page.locator(".children >> nth=0 >> li").all_text_contents()
     assert tree["parents"][0]["children"][0]["lead"] in leads[0]
     page.keyboard.press("n")

@@ -63,7 +63,7 @@ def test_by_keyboard(server: Served, visit: Visit) -> None:
     assert page.locator("#reader-text").evaluate("(text) => text.scrollTop") > 0
     assert parse_qs(page.url.split("?")[1])["open"] == [best["id"]]
     page.keyboard.press("Escape")
-    assert not page.locator("#reader").is_visible()
+    expect(page.locator("#reader")).to_be_hidden()
     assert first.evaluate("(card) => card.contains(document.activeElement)")
     page.keyboard.press("j")
     page.keyboard.press("k")

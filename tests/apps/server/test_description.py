@@ -24,6 +24,7 @@ def run(server: Served, folder: Path, *options: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_the_server_does_what_its_description_says(server: Served, tmp_path: Path) -> None:
     """Valid requests are accepted, others refused; answers and statuses are those described; nothing fails."""
     run(server, tmp_path, "--phases", "coverage", "--seed", "1")

@@ -58,7 +58,12 @@ def test_every_example_is_answered_as_shown(server: Served) -> None:
             documented = json.loads(inline[1])
         else:
             continue
-        assert agree(shape(documented), shape(answer.json())), place
+        came = answer.json()
+        if path == "/v1/evaluate":
+            # figures are named after what was asked for
+            assert list(documented) == list(came)
+            documented, came = documented["recipe"], came["recipe"]
+        assert agree(shape(documented), shape(came)), place
 
 
 def compare_events(text: str, after: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 import nestling
+from nestling.apps.server import documents
 from nestling.apps.server.admission import Admission
 from nestling.apps.server.lanes import reading_threads
 from nestling.apps.server.serving import Serving
@@ -214,7 +215,7 @@ def test_a_reader_that_does_not_read() -> None:
     asked: list[bool] = []
     admission = Admission(answers, Serving("x.nest", "", max_seconds=0.1))
     started = time.monotonic()
-    asyncio.run(admission({"type": "http", "path": "/"}, asks, takes_nothing))
+    asyncio.run(admission({"type": "http", "path": "/", "headers": []}, asks, takes_nothing))
     assert time.monotonic() - started < 10
 
 
@@ -231,8 +232,24 @@ def test_requests_of_clients_that_have_gone_are_dropped(server: Served) -> None:
     assert held.begun <= reading_threads() + 1
 
 
-def test_a_connection_that_breaks_in_the_middle_of_a_body(server: Served) -> None:
-    """X1: nothing of it is stored, and no lock is left."""
+def test_a_list_whose_client_has_gone_is_dropped(server: Served) -> None:
+    """X1: requests without a body are dropped, too, where they wait."""
+    held = hold(server)
+    busy = [searching(server) for _ in range(reading_threads())]
+    until(lambda: held.begun == len(busy))
+    with raw(server, "GET /v1/stats HTTP/1.1\nHost: localhost"):
+        until(lambda: now(server) == len(busy) + 1)
+    until(lambda: now(server) == len(busy))
+    held.let_go.set()
+    for connection in busy:
+        connection.close()
+    until(lambda: now(server) == 0)
+
+
+def test_a_connection_that_breaks_in_the_middle_of_a_body(
+    server: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    """X1: nothing of it is stored, no lock is left, and it is no failure of the server."""
     line = json.dumps({"id": "half", "text": "Only half of it came."}).encode()
     for kind, path, method in (
         ("application/json", "/v1/documents/half", "PUT"),
@@ -244,6 +261,7 @@ def test_a_connection_that_breaks_in_the_middle_of_a_body(server: Served) -> Non
         until(lambda: now(server) == 0)
     assert server.http.get("/v1/documents/half").status_code == 404
     assert server.http.put("/v1/documents/half", json={"text": "All of it."}).status_code == 201
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 def test_a_write_whose_client_has_gone_is_whole_or_absent(server: Served) -> None:
@@ -267,8 +285,9 @@ def test_a_write_whose_client_has_gone_is_whole_or_absent(server: Served) -> Non
 
 
 @pytest.fixture
-def many() -> bytes:
-    """An upload that takes a while."""
+def many(monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """An upload that takes a while, and tells of each document."""
+    monkeypatch.setattr(documents, "OFTEN", 0)
     lines = (json.dumps({"id": f"d{n:04}", "text": f"Number {n} of many. " * 20}) for n in range(400))
     return "\n".join(lines).encode()
 
@@ -293,7 +312,7 @@ def test_an_upload_stops_with_the_server(server: Served, many: bytes) -> None:
     with server.http.stream("POST", "/v1/documents", content=many, headers=headers) as answer:
         lines = answer.iter_lines()
         next(line for line in lines if line.startswith("data: ") and json.loads(line[6:])["documents"])
-        server.service.stopping.set()
+        server.service.stopping = True
         told = [line for line in lines if line.startswith("data: ")]
     last = json.loads(told[-1].removeprefix("data: "))
     assert last["error"]["type"] == "BusyError"

@@ -76,7 +76,7 @@ def test_listing_by_pages(server: Served) -> None:
     for wrong in ('{"lang', '{"lang": {"$near": 1}}', "[]"):
         answer = server.http.get("/v1/documents", params={"where": wrong})
         assert (answer.status_code, answer.json()["error"]["type"]) == (400, "FilterError")
-    for limit in (0, 1001, "many"):
+    for limit in (0, 10_001, "many"):
         assert server.http.get("/v1/documents", params={"limit": limit}).status_code == 400
 
 

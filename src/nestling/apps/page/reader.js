@@ -134,6 +134,7 @@ function intoView() {
 
 /** Close, which is a step back where opening was a step. */
 export function close() {
+  at("reader").close();
   const { view, values } = here();
   go(view, { ...values, open: "" });
 }

@@ -17,6 +17,7 @@ from nestling.apps.server.serving import Serving
 SLOWEST = 100_000
 # Answered always, since they tell whether the server is well.
 EXEMPT = ("/healthz", "/readyz", "/metrics")
+EMPTY: Message = {"type": "http.request", "body": b"", "more_body": False}
 
 
 class Admission:
@@ -62,11 +63,22 @@ class _Exchange:
         self._begun = False
 
     async def run(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer it, as far as there is anybody to answer."""
+        unread = [] if _has_body(scope) else [EMPTY]
+        if unread:
+            self._received.set()
+
         async def incoming() -> Message:
+            if unread:
+                return unread.pop()
             if self._received.is_set():
-                await self._gone.wait()
-                return {"type": "http.disconnect"}
+                # there is nothing more to come; whoever waits for it is cancelled when the client has gone
+                await asyncio.Event().wait()
             message = await receive()
+            if message["type"] == "http.disconnect":
+                self._received.set()
+                self._gone.set()
+                return await incoming()
             self._until += len(message.get("body", b"")) / SLOWEST
             if not message.get("more_body", False):
                 self._received.set()
@@ -86,14 +98,15 @@ class _Exchange:
 
         work = asyncio.create_task(self._answer(scope, incoming, outgoing))
         watcher = asyncio.create_task(watch())
+        gone = asyncio.create_task(self._gone.wait())
         try:
-            await self._wait(work, watcher)
-            if not work.done() and not watcher.done():
+            await self._wait(work, gone)
+            if not work.done() and not gone.done():
                 await self._give_up(work, scope, receive, send)
         finally:
-            for task in (work, watcher):
+            for task in (work, watcher, gone):
                 task.cancel()
-            await asyncio.wait((work, watcher))
+            await asyncio.wait((work, watcher, gone))
         if not work.cancelled():
             work.result()
 
@@ -104,14 +117,14 @@ class _Exchange:
             # of sending: there is nobody to tell
             return
 
-    async def _wait(self, work: asyncio.Task[None], watcher: asyncio.Task[None]) -> None:
+    async def _wait(self, work: asyncio.Task[None], gone: asyncio.Task[bool]) -> None:
         """Until the answer is given, the client gone, or the time up before the answer has begun."""
-        while not work.done() and not watcher.done():
+        while not work.done() and not gone.done():
             left = None if self._begun else self._until - time.monotonic()
             if left is not None and left <= 0:
                 return
             # an answer that has begun meanwhile is waited for without end: look again from time to time
-            await asyncio.wait((work, watcher), timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((work, gone), timeout=left, return_when=asyncio.FIRST_COMPLETED)
 
     async def _give_up(self, work: asyncio.Task[None], scope: Scope, receive: Receive, send: Send) -> None:
         work.cancel()
@@ -124,3 +137,8 @@ class _Exchange:
             retry_after=RETRY_AFTER,
         )
         await told(RefusedError(HTTPStatus.GATEWAY_TIMEOUT, error))(scope, receive, send)
+
+
+def _has_body(scope: Scope) -> bool:
+    names = {name for name, _ in scope["headers"]}
+    return b"content-length" in names or b"transfer-encoding" in names

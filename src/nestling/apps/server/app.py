@@ -56,11 +56,11 @@ def make_app(serving: Serving) -> ASGIApp:
             serving, open_nest(serving), keys, Rates(serving.folder), Lanes(serving.max_requests), metrics
         )
         app.state.service = service
-        _on_stop(service.stopping)
+        _note_stop(service)
         try:
             yield
         finally:
-            service.stopping.set()
+            service.stopping = True
             service.close()
 
     app = FastAPI(
@@ -108,15 +108,15 @@ class _Told:
                 raise
 
 
-def _on_stop(stopping: threading.Event) -> None:
-    """Set an event when the process is asked to stop, before the server waits for what is running."""
+def _note_stop(service: Service) -> None:
+    """Note when the process is asked to stop, before the server waits for what is running."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGINT, signal.SIGTERM):
         before = signal.getsignal(number)
 
         def stop(signum: int, frame: Any, before: Any = before) -> None:
-            stopping.set()
+            service.stopping = True
             if callable(before):
                 before(signum, frame)
 

@@ -36,7 +36,7 @@ async def list_documents(
     caller: Reader,
     where: Annotated[str | None, Query(description="A filter, as JSON.")] = None,
     after: Annotated[str, Query(description="Only ids after this one: the `next` of the page before.")] = "",
-    limit: Annotated[int, Query(ge=1, le=questions.MOST)] = PAGE,
+    limit: Annotated[int, Query(ge=1, le=questions.MOST_LISTED)] = PAGE,
     named: Annotated[str, Query(description="Only those with all of these words in id or title.")] = "",
 ) -> Response:
     """Documents without their texts, by id, a page at a time."""
@@ -153,7 +153,7 @@ def watched(
 
     def progress(now: nestling.Progress) -> None:
         nonlocal told
-        if caller.service.stopping.is_set():
+        if caller.service.stopping:
             raise stopping()
         if time.monotonic() - told > OFTEN:
             told = time.monotonic()

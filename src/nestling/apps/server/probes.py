@@ -28,7 +28,7 @@ async def healthz() -> Response:
 async def readyz(request: Request) -> Response:
     """Whether requests should be sent here: the nest can be read, and the server does not stop."""
     service: Service = request.app.state.service
-    if service.stopping.is_set():
+    if service.stopping:
         raise stopping()
     await run_in_threadpool(lambda: service.nest.recipe)
     return json_response({"status": "ready"})

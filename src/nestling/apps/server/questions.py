@@ -17,8 +17,10 @@ import nestling
 
 # Characters of a question: ten thousand words, and far more than a model reads.
 LONGEST = 100_000
-# Passages of one answer, or lines of one page; there are further pages.
+# Passages of one answer; there are further pages.
 MOST = 1000
+# Documents of one page of a list. The nest goes through all of them for each page.
+MOST_LISTED = 10_000
 # Tokens of a context: more than language models read.
 MOST_TOKENS = 1_000_000
 # Passages that can be passed over.

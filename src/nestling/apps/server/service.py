@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import nestling
@@ -25,7 +24,7 @@ class Service:
         rates: How often.
         lanes: Where work is done.
         metrics: What is counted.
-        stopping: Set once the server is asked to stop.
+        stopping: Whether the server was asked to stop.
     """
 
     serving: Serving
@@ -34,7 +33,7 @@ class Service:
     rates: Rates
     lanes: Lanes
     metrics: Metrics
-    stopping: threading.Event = field(default_factory=threading.Event)
+    stopping: bool = False
 
     @property
     def name(self) -> str:
