@@ -71,12 +71,13 @@ def fuse(
     """
     scoring, n = scoring or Scoring(), len(rows["child"])
     score, own, listed = np.zeros(n), np.zeros(n), np.zeros(n, bool)
+    members = {level: Members.of(rows[level]) for level in {key.level for key in lists}}
     given = _weights({key: getattr(scoring, key.channel) * getattr(scoring, key.level) for key in lists})
-    sharp = {key: given[key] * _sharpness(ranked, rows[key.level]) for key, ranked in lists.items()}
+    sharp = {key: given[key] * _sharpness(ranked, members[key.level]) for key, ranked in lists.items()}
     weights = _shares(sharp if any(sharp.values()) else given)
     channels = _shares(_weights({k: getattr(scoring, k.channel) for k in lists if k.level == "child"}))
     for key, ranked in lists.items():
-        vote, present = _votes(ranked, rows[key.level])
+        vote, present = members[key.level].votes(ranked)
         score += weights[key] * vote
         if key.level == "child":
             own += channels[key] * vote
@@ -92,21 +93,43 @@ def _shares(weights: dict[ListKey, float]) -> dict[ListKey, float]:
     return {key: weight / sum(weights.values()) for key, weight in weights.items()}
 
 
-def _sharpness(ranked: Ranked, members: Rows) -> float:
+def _sharpness(ranked: Ranked, members: Members) -> float:
     """One minus the mean vote over the places of a list, those that no row took included."""
-    there = 1 + int(np.count_nonzero(np.diff(members))) if len(members) else 0
-    places = max(len(ranked.rows), min(LIST, there))
+    places = max(len(ranked.rows), min(LIST, len(members.rows)))
     return 1 - float(scaled(ranked.scores).sum()) / places if places else 0.0
 
 
-def _votes(ranked: Ranked, members: Rows) -> tuple[Scores, NDArray[np.bool_]]:
-    if not len(ranked.rows):
-        return np.zeros(len(members)), np.zeros(len(members), bool)
-    order = np.argsort(ranked.rows)
-    known = ranked.rows[order]
-    at = np.minimum(np.searchsorted(known, members), len(known) - 1)
-    present = known[at] == members
-    return np.where(present, scaled(ranked.scores)[order][at], 0.0), present
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The rows of a level that the children of a family belong to.
+
+    Attributes:
+        rows: Row numbers, ascending.
+        order: Which run of children belongs to each.
+        lengths: Of each run.
+    """
+
+    rows: Rows
+    order: NDArray[np.intp]
+    lengths: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, rows: Rows) -> Members:
+        """``rows`` has the row number of each child; those of one row stand together."""
+        first = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1]))) if len(rows) else rows
+        own = rows[first]
+        order = np.argsort(own, kind="stable")
+        return cls(own[order], order, np.diff(first, append=len(rows)))
+
+    def votes(self, ranked: Ranked) -> tuple[Scores, NDArray[np.bool_]]:
+        """What each child gets from a list of this level, and whether it is in it."""
+        votes, present = np.zeros(len(self.rows)), np.zeros(len(self.rows), bool)
+        if len(self.rows):
+            at = np.minimum(np.searchsorted(self.rows, ranked.rows), len(self.rows) - 1)
+            known = self.rows[at] == ranked.rows
+            run = self.order[at[known]]
+            votes[run], present[run] = scaled(ranked.scores)[known], True
+        return votes.repeat(self.lengths), present.repeat(self.lengths)
 
 
 def lend(family: Family, score: Scores, share: float = LENT) -> Scores:

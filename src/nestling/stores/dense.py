@@ -21,6 +21,8 @@ from nestling.view import Scores, Vectors
 
 # Up to this share of the children, codes are gathered from where they stand; above it all are scanned.
 GATHERED = 0.3
+# All bits but those that the sign leaves behind when it is moved; the difference of the exponents' offsets.
+_SIGN_AND_VALUE, _OFFSET = np.int32(-0x70002000), np.float32(2.0**112)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +52,8 @@ class Compared:
     def _some(self) -> dict[Level, Rough]:
         """Of all rows of the documents that anything is left of."""
         layout, families = self.layout, self.scope.families
-        children = families["child"]
-        rough = np.empty(len(children), np.float32)
-        self.question.compare(
-            layout.take("child", "codes", children), layout.take("child", "scale", children), rough
-        )
+        rough = np.empty(len(families["child"]), np.float32)
+        self.question.compare(*self.scope.codes, rough)
         found: dict[Level, Rough] = {"child": rough}
         sums: Scores = rough.astype(np.float64)
         for level in ("parent", "document"):
@@ -121,5 +120,17 @@ def cosines(
         held = segment.exact(level, own)
         rows = ask(positions[chosen]) if held is None else held
         # einsum sums every row in the same order, so that equal rows score equal wherever they stand
-        scores[chosen] = np.einsum("ij,j->i", rows.astype(np.float64), exact)
+        scores[chosen] = np.einsum("ij,j->i", _widened(rows), exact)
     return np.round(scores, DECIMALS)
+
+
+def _widened(halves: Vectors) -> Scores:
+    """Finite float16 values as float64, in two thirds of the time of numpy's own conversion.
+
+    A float16's bits, moved to where a float32 has them, are its value over 2 ** 112.
+    """
+    bits = halves.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= _SIGN_AND_VALUE
+    values: Scores = (bits.view(np.float32) * _OFFSET).astype(np.float64)
+    return values

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,11 @@ class Layout:
         """For each level, where each segment begins, and the end of the last."""
         counts = {level: [segment.count(level) for segment in self.segments] for level in LEVELS}
         return {level: [0, *np.cumsum(each, dtype=int).tolist()] for level, each in counts.items()}
+
+    @cached_property
+    def scopes(self) -> dict[object, Any]:
+        """What filters leave of it, by filter: worked out once while it is the last state."""
+        return {}
 
     def size(self, level: Level) -> int:
         """How many positions a level has, those of removed rows too."""

@@ -11,9 +11,12 @@ import numpy as np
 
 from nestling.stores.filtering import Parents, allowed
 from nestling.stores.layout import Layout, Mask
-from nestling.stores.segment import Positions
+from nestling.stores.segment import Array, Positions
 from nestling.types import Level
 from nestling.where import Where
+
+# Filters whose scopes a layout holds, and children up to which a scope holds their codes: together some 50 MB.
+SCOPES, CODES = 8, 16_384
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +31,14 @@ class Scope:
         """What is left by a filter; ``db`` sees the state that the layout is of."""
         if where is None:
             return cls(layout, None)
-        mask = allowed(db, Parents(layout), where)
-        return cls(layout, mask if layout.alive is None else mask & layout.alive["parent"])
+        found = layout.scopes.get(where)
+        if found is None:
+            mask = allowed(db, Parents(layout), where)
+            found = cls(layout, mask if layout.alive is None else mask & layout.alive["parent"])
+            for oldest in list(layout.scopes)[: 1 - SCOPES]:
+                layout.scopes.pop(oldest, None)
+            layout.scopes[where] = found
+        return found
 
     def positions(self, level: Level) -> Positions | None:
         """Positions that are left of a level, ascending."""
@@ -62,6 +71,19 @@ class Scope:
             "parent": np.repeat(np.arange(len(parents)), end - begin),
             "document": np.searchsorted(documents, owner),
         }
+
+    @property
+    def codes(self) -> tuple[Array, Array]:
+        """Codes and scales of `families`' children."""
+        return self._codes if len(self.families["child"]) <= CODES else self._gathered()
+
+    @cached_property
+    def _codes(self) -> tuple[Array, Array]:
+        return self._gathered()
+
+    def _gathered(self) -> tuple[Array, Array]:
+        children = self.families["child"]
+        return self.layout.take("child", "codes", children), self.layout.take("child", "scale", children)
 
     def mask(self, level: Level) -> Mask | None:
         """For each position of a level, whether it is left."""

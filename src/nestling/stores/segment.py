@@ -118,7 +118,10 @@ class Segment:
         own = self.arrays[f"{level}.row"]
         if not len(own):
             return np.zeros(0, np.intp), np.zeros(0, np.intp)
-        found = np.minimum(np.searchsorted(own, rows), len(own) - 1)
+        # where nothing was removed, numbers follow one another
+        found = np.clip(rows - own[0], 0, len(own) - 1)
+        if np.any(own[found] != rows):
+            found = np.minimum(np.searchsorted(own, rows), len(own) - 1)
         known = np.flatnonzero(own[found] == rows)
         return known, found[known]
 
