@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta, timezone
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nestling
-from nestling import Document, Nest
+from nestling import Document, Nest, StoreError
+from nestling.stores.base import Entry
+from nestling.stores.sqlite import SQLiteStore
 from wordhash import WordHash
 
 
@@ -104,6 +107,22 @@ def test_an_embedder_that_fails_leaves_whole_documents(path: Path) -> None:
     with nestling.open(path, embedder=WordHash()) as nest:
         report = nest.add(documents)
         assert (len(report.unchanged), len(report.added)) == (57, 43)
+
+
+def test_one_that_cannot_be_stored_leaves_the_others(nest: Nest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where storing one of several documents fails, those before it are there, and nothing of it."""
+    replace = SQLiteStore.replace
+
+    def refusing(self: SQLiteStore, entry: Entry, *args: Any, **more: Any) -> None:
+        replace(self, entry, *args, **more)
+        if entry.document.id == "c":
+            raise StoreError("no room for c")
+
+    monkeypatch.setattr(SQLiteStore, "replace", refusing)
+    with pytest.raises(StoreError, match="no room for c"):
+        nest.add([Document(id, f"Text of {id}.") for id in "abcd"])
+    assert [document.id for document in nest.list()] == ["a", "b"]
+    assert nest.check() == []
 
 
 def test_duplicate_ids_in_one_call_are_reported(nest: Nest) -> None:

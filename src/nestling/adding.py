@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from os import PathLike
@@ -11,6 +11,7 @@ from os import PathLike
 from nestling.changes import Change, Changes
 from nestling.errors import (
     EmbedderMismatchError,
+    LockedError,
     ModelError,
     NestlingError,
     NotFoundError,
@@ -119,7 +120,7 @@ class Adding:
         self._foreseen: dict[str, set[bytes]] = defaultdict(set)
 
     def take(self, inputs: Iterable[Document | Failure]) -> None:
-        """Store the documents that are not stored as they are, each in one transaction.
+        """Store the documents that are not stored as they are, each in one transaction, small ones together.
 
         Raises:
             ModelError: The embedder of the live edition failed; documents before that are stored.
@@ -135,7 +136,7 @@ class Adding:
             self.keep(changed)
 
     def keep(self, changed: Sequence[Change]) -> None:
-        """Store documents that have changed, each in one transaction.
+        """Store documents that have changed, likewise.
 
         Raises:
             ModelError: As in `take`.
@@ -177,22 +178,34 @@ class Adding:
             for prepared in window:
                 self._keep([prepared], made, attempts)
             return
-        for place, prepared in enumerate(window):
-            own = {number: each[place] for number, each in rows.items()}
-            change = self._changed[prepared.document.id]
-            document, language = prepared.document, prepared.language
-            entry = Entry(document, language, prepared.digest, self._editions, own, change.file)
-            try:
-                with _stored(prepared):
-                    self._store.replace(entry, change.former, itself=self._itself)
-            except EditionsChangedError as error:
-                if not attempts:
-                    raise StoreError(str(error)) from error
-                self._look()
-                again = [self._indexers[0].prepare(rest.document) for rest in window[place:]]
-                self._keep(again, made, ATTEMPTS if place else attempts - 1)
-                return
-            self._count(prepared)
+        try:
+            # a commit takes longer than all that is written for a short document
+            with self._store.together():
+                for place, prepared in enumerate(window):
+                    own = {number: each[place] for number, each in rows.items()}
+                    self._replace(prepared, own)
+        except EditionsChangedError as error:
+            if not attempts:
+                raise StoreError(str(error)) from error
+            self._look()
+            again = [self._indexers[0].prepare(prepared.document) for prepared in window]
+            self._keep(again, made, attempts - 1)
+        except NestlingError as error:
+            # the fault may lie with one document, but waiting longer for another writer is no help
+            if len(window) == 1 or isinstance(error, LockedError):
+                raise
+            for prepared in window:
+                self._keep([prepared], made, attempts)
+        else:
+            for prepared in window:
+                self._count(prepared)
+
+    def _replace(self, prepared: Prepared, rows: Mapping[int, Indexed]) -> None:
+        change = self._changed[prepared.document.id]
+        document, language = prepared.document, prepared.language
+        entry = Entry(document, language, prepared.digest, self._editions, rows, change.file)
+        with _stored(prepared):
+            self._store.replace(entry, change.former, itself=self._itself)
 
     def _rows(self, window: Sequence[Prepared], made: dict[str, Made]) -> dict[int, list[Indexed]]:
         """What each edition will hold of each document of a window."""

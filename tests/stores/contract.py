@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -45,6 +46,12 @@ def match(store: Store, text: str, level: Level = "child", n: int = 10, where: A
     """The rows that match a text."""
     with store.view() as view:
         return view.match(level, terms(text), n, parse(where))
+
+
+def state(store: Store) -> list[dict[str, Any]]:
+    """What a new reader sees."""
+    with store.view() as view:
+        return list(view.documents(None))
 
 
 def everything(view: View, names: list[str]) -> dict[str, Any]:
@@ -232,6 +239,24 @@ class StoreContract:
         store.remove(["a"])
         assert ids(store, "child", match(store, "same")) == ["b"]
         assert ids(store, "child", nearest(store, "same words")) == ["b"]
+
+    def test_writes_together_or_not_at_all(self, store: Store) -> None:
+        """What is written in one block is there at once when it ends; where the block fails, none of it is."""
+        before = state(store)
+        with suppress(ZeroDivisionError), store.together():
+            store.replace(entry("a", [["one"]]))
+            store.remove(["a"])
+            store.replace(entry("b", [["two"]]))
+            raise ZeroDivisionError
+        assert state(store) == before
+        with store.together():
+            store.replace(entry("a", [["one"]]))
+            # one that is refused leaves the others
+            with pytest.raises(OutsideError):
+                store.replace(entry("a", [["one"]]), within=Bounds.of({"t": "z"}))
+            store.replace(entry("b", [["two"]]))
+        assert [each["id"] for each in state(store)] == ["a", "b"]
+        assert len(match(store, "one").rows) == 1
 
     def test_remembers_files(self, store: Store) -> None:
         """The file goes and comes with its document; without one there is none."""

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestling.stores import scan
+from nestling.stores.dense import widened
 from nestling.stores.quantize import pack
 from nestling.stores.sqlite import SQLiteStore
 from nestling.types import LEVELS
@@ -91,3 +92,11 @@ def test_parents_whose_children_cancel_out_are_ranked_right(engine: str) -> None
             wanted = sorted(exact.values(), reverse=True)[:40]
             np.testing.assert_allclose(found.scores, wanted, atol=2e-3)
     store.close()
+
+
+def test_float16_is_widened_exactly() -> None:
+    """Every finite float16 is the same number as float64, its sign too."""
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    halves = halves[np.isfinite(halves)]
+    wide = widened(halves)
+    assert wide.tobytes() == halves.astype(np.float64).tobytes()

@@ -113,6 +113,13 @@ class Store(Protocol):
         """The editions that additions reach: the live one, then those that are building."""
         ...
 
+    def together(self) -> AbstractContextManager[None]:
+        """Commit once all that this thread writes in the block; nothing of it, where the block fails.
+
+        What is read in the block does not have to hold what was written in it.
+        """
+        ...
+
     def replace(
         self,
         entry: Entry,

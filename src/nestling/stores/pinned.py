@@ -48,6 +48,10 @@ class Pinned:
         """Refused."""
         raise self._refused()
 
+    def together(self) -> AbstractContextManager[None]:
+        """Refused."""
+        raise self._refused()
+
     def replace(
         self,
         entry: Entry,

@@ -76,6 +76,12 @@ class Scoped:
         """Close the store."""
         self.whole.close()
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """As in the store."""
+        with self._discreet(), self.whole.together():
+            yield
+
     def replace(
         self,
         entry: Entry,

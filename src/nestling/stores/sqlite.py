@@ -279,6 +279,7 @@ class SQLiteStore:
     def _begin_process(self) -> None:
         self._process = os.getpid()
         self._write_lock = threading.RLock()
+        self._joint: sqlite3.Connection | None = None
         self._pool_lock = threading.Lock()
         self._idle, self._writer = [], None
 
@@ -359,9 +360,24 @@ class SQLiteStore:
         return self._writer
 
     @contextmanager
+    def together(self) -> Iterator[None]:
+        """Commit once what this thread writes in the block; nothing of it, where the block fails."""
+        with self._writing() as db:
+            self._joint = db
+            try:
+                yield
+            finally:
+                self._joint = None
+
+    @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         self._enter()
         with self._write_lock, mapped(self.path, self._timeout):
+            if self._joint is not None:
+                # this thread's, or the lock would not be to be had
+                with _savepoint(self._joint):
+                    yield self._joint
+                return
             db = self._open_writer()
             try:
                 db.execute("BEGIN IMMEDIATE")
@@ -372,6 +388,21 @@ class SQLiteStore:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
+
+
+@contextmanager
+def _savepoint(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("SAVEPOINT one")
+    try:
+        yield
+    except BaseException:
+        # SQLite itself gives up the whole transaction where the disk is full
+        if db.in_transaction:
+            db.execute("ROLLBACK TO one")
+        raise
+    finally:
+        if db.in_transaction:
+            db.execute("RELEASE one")
 
 
 def cache_folder(file: Path) -> Path:
