@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 import nestling
 from nestling import Document, Nest
 
-# Growth that is still called flat, over the most seen in the first tenth: texts differ in length by chance, and
-# SQLite merges its lists of words in waves.
+# Growth that is still called flat, over the most seen in the first tenth: texts differ in length by chance.
 MOST = {"memory": 1.25, "file": 1.3, "log": 1.5}
-COLUMNS = {"memory": "11.1f", "file": "9.1f", "log": "8.1f", "words": "10.2f", "free": "12,", "changes": "9,"}
+COLUMNS = {"memory": "11.1f", "file": "9.1f", "log": "8.1f", "free": "12,", "changes": "9,"}
 WORDS = [
     f"{a}{b}{c}" for a in ("ber", "lo", "tan", "mi", "su") for b in ("da", "ke", "ri", "vo") for c in "nsmtk"
 ]
@@ -74,12 +73,11 @@ def figures(path: Path) -> dict[str, float]:
     """Megabytes of memory, of the file and of the log beside it; free pages, entries of the log of changes."""
     log = Path(f"{path}-wal")
     db = sqlite3.connect(path)
-    free, changes, words = (
+    free, changes = (
         db.execute(query).fetchone()[0]
         for query in (
             "SELECT freelist_count FROM pragma_freelist_count",
             "SELECT count(*) FROM changes",
-            "SELECT sum(length(block)) / 1e6 FROM words_data",
         )
     )
     db.close()
@@ -88,7 +86,6 @@ def figures(path: Path) -> dict[str, float]:
         "memory": pages * os.sysconf("SC_PAGE_SIZE") / 1e6,
         "file": path.stat().st_size / 1e6,
         "log": log.stat().st_size / 1e6 if log.exists() else 0.0,
-        "words": words,
         "free": free,
         "changes": changes,
     }
@@ -112,7 +109,7 @@ def main() -> int:
             nest.add(Document(id, text(chance), metadata={"n": chance.randrange(100)}) for id in ids)
             made, turns, began, told = given.documents, 0, time.monotonic(), 0.0
             print(
-                "minutes    turns turns/s  memory MB  file MB  log MB  words MB  free pages  changes",
+                "minutes    turns turns/s  memory MB  file MB  log MB  free pages  changes",
                 flush=True,
             )
             while (now := time.monotonic() - began) < seconds:

@@ -123,7 +123,8 @@ def tables(results: Results, sizes: list[int]) -> None:
         print(f"\nThe best 100 of {_children(results, size):,} children:\n")
         print("| | " + " | ".join(heads) + " |\n| --- |" + " --: |" * len(heads))
         own = results["own", size]
-        near = [f"{own['near']['p50']:.1f} ms", "", f"{own['recall']:.4f}", "", "", "", ""]
+        near = [f"{own[name]['p50']:.1f} ms" for name in ("near", "near filtered")]
+        near += [f"{own['recall']:.4f}", "", "", "", ""]
         print("| Nestling, nearest children | " + " | ".join(near) + " |")
         print(f"| Nestling, words | {own['match']['p50']:.1f} ms | | | | | | |")
         for name in ENGINES:
@@ -141,6 +142,7 @@ ROWS: dict[str, Any] = {
     "search, all but embedding the query, p50": lambda r, n: f"{r['own', n]['search']['p50']:.1f} ms",
     "the same, p90": lambda r, n: f"{r['own', n]['search']['p90']:.1f} ms",
     "with a filter that leaves 1 %, p50": lambda r, n: f"{r['own', n]['filtered']['p50']:.1f} ms",
+    "with another such filter each time, p50": lambda r, n: f"{r['own', n]['other filters']['p50']:.1f} ms",
     "context of 2,000 tokens, p50": lambda r, n: f"{r['own', n]['context']['p50']:.1f} ms",
     "recall@100 of children against float32": lambda r, n: f"{r['own', n]['recall']:.4f}",
     "resident memory, of it files that processes share": lambda r, n: (
