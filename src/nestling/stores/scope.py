@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import proxy
 
 import numpy as np
 
@@ -34,7 +35,9 @@ class Scope:
         found = layout.scopes.get(where)
         if found is None:
             mask = allowed(db, Parents(layout), where)
-            found = cls(layout, mask if layout.alive is None else mask & layout.alive["parent"])
+            # in a circle a layout would outlive its last use, and its files with it
+            weak: Layout = proxy(layout)
+            found = cls(weak, mask if layout.alive is None else mask & layout.alive["parent"])
             for oldest in list(layout.scopes)[: 1 - SCOPES]:
                 layout.scopes.pop(oldest, None)
             layout.scopes[where] = found
