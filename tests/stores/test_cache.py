@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import os
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +21,12 @@ import pytest
 from cached import MAPPED, answers, answers_of, changed, plain_answers, small_sizes, uncached, written
 from entries import BUILD, entry
 
+import nestling
 from nestling.ingest.load import load
 from nestling.stores import layouts
 from nestling.stores.sqlite import SQLiteStore, cache_folder
 from nestling.types import Document
+from wordhash import WordHash
 
 WORKER = Path(__file__).with_name("cache_worker.py")
 
@@ -462,3 +466,20 @@ def vandalize(path: Path, chance: random.Random) -> None:
                 draft.replace(file)
         except FileNotFoundError:
             continue  # the writer removed it
+
+
+def test_a_state_goes_with_its_last_use(tmp_path: Path) -> None:
+    """A layout that nobody asks any more is let go at once, also after it was filtered, and its files with it."""
+    gc.disable()
+    try:
+        with nestling.open(tmp_path / "x.nest", create=True, embedder=WordHash()) as nest:
+            seen = []
+            for n in range(4):
+                nest.add(Document("one", f"text {n} of a thing", metadata={"n": n}))
+                assert nest.search("thing", where={"n": {"$lt": 9}})
+                with nest._store.view() as view:
+                    seen.append(weakref.ref(view._layout))  # type: ignore[attr-defined]
+                    del view
+            assert [layout() is not None for layout in seen] == [False, False, False, True]
+    finally:
+        gc.enable()
