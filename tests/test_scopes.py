@@ -239,7 +239,7 @@ def test_sees_what_was_added_from_outside(nest: Nest) -> None:
     assert tree.document.text == "three"
 
 
-@pytest.mark.parametrize("name", ["replace", "remove"])
+@pytest.mark.parametrize("name", ["together", "remove"])
 def test_a_document_that_leaves_meanwhile_is_left_alone(
     nest: Nest, path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -255,7 +255,7 @@ def test_a_document_that_leaves_meanwhile_is_left_alone(
 
     monkeypatch.setattr(SQLiteStore, name, after_the_owner)
     acme = nest.scope(tenant="acme")
-    if name == "replace":
+    if name == "together":
         acme.add(Document("a", "three"))
         assert [p.text for p in acme.search("three")] == ["three"]
     else:
