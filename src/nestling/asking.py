@@ -24,7 +24,7 @@ from nestling.retrieve.passages import search
 from nestling.retrieve.prompt import prompt, says_nothing
 from nestling.retrieve.sources import Source
 from nestling.retrieve.verify import Named, verify
-from nestling.settings import Scoring
+from nestling.settings import WINDOW, Scoring
 from nestling.stores.base import Store
 from nestling.types import Context
 from nestling.view import View
@@ -77,7 +77,7 @@ class Asking:
             packed = (
                 Context("", 0, budget, (), (), refused)
                 if refused
-                else context(view, found, budget, "pack", 1, gate, count or embedder.count_tokens)
+                else context(view, found, budget, "pack", WINDOW, gate, count or embedder.count_tokens)
             )
             told.packed(packed)
             analysis = analysis_of(view.languages())

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 from urllib.parse import quote
 
+from nestling import settings
 from nestling.answers import Answer, Verification
 from nestling.connection import Connection, dumps
 from nestling.errors import NotFoundError, ServerError, SettingError
@@ -19,9 +20,8 @@ from nestling.models.language_model import LanguageModel
 from nestling.nest import Nest
 from nestling.rebuilding import EditionInfo, Rebuilt
 from nestling.results import DocumentInfo, Explanation, Exported, Progress, Repair, Report, Results, Tree
-from nestling.retrieve.pack import Shape
 from nestling.sending import send
-from nestling.settings import Recipe, Scoring
+from nestling.settings import Recipe, Scoring, Shape
 from nestling.types import Context, Passage
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class RemoteNest(Nest):
     def search(
         self,
         query: str,
-        k: int = 5,
+        k: int = settings.PASSAGES,
         *,
         where: Mapping[str, Any] | None = None,
         offset: int = 0,
@@ -87,10 +87,10 @@ class RemoteNest(Nest):
     def context(
         self,
         query: str,
-        budget: int = 2000,
+        budget: int = settings.BUDGET,
         *,
-        shape: Shape = "pack",
-        window: int = 1,
+        shape: Shape = settings.SHAPE,
+        window: int = settings.WINDOW,
         where: Mapping[str, Any] | None = None,
         min_similarity: float | None = None,
         min_coverage: float | None = None,
@@ -113,7 +113,7 @@ class RemoteNest(Nest):
     def ask(
         self,
         question: str,
-        budget: int = 2000,
+        budget: int = settings.BUDGET,
         *,
         model: LanguageModel | str | None = None,
         stream: Callable[[str], None] | None = None,
@@ -149,8 +149,8 @@ class RemoteNest(Nest):
         self,
         golden: Golden | str | PathLike[str],
         *,
-        k: Sequence[int] = (1, 3, 5, 10),
-        budgets: Sequence[int] = (500, 1000, 2000, 4000),
+        k: Sequence[int] = settings.CUTOFFS,
+        budgets: Sequence[int] = settings.BUDGETS,
         where: Mapping[str, Any] | None = None,
         min_similarity: float | None = None,
         min_coverage: float | None = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 
+from nestling import settings
 from nestling.adding import add
 from nestling.answers import Answer, Verification
 from nestling.asking import Asking
@@ -33,9 +34,8 @@ from nestling.results import DocumentInfo, Exported, Progress, Repair, Report, R
 from nestling.retrieve.context import context
 from nestling.retrieve.find import Question, find
 from nestling.retrieve.gate import Gate
-from nestling.retrieve.pack import SHAPES, Shape
 from nestling.retrieve.passages import search
-from nestling.settings import Recipe, Scoring
+from nestling.settings import SHAPES, Recipe, Scoring, Shape
 from nestling.stores.base import Store
 from nestling.stores.pinned import Pinned
 from nestling.stores.scoped import scoped
@@ -189,7 +189,7 @@ class Nest:
     def search(
         self,
         query: str,
-        k: int = 5,
+        k: int = settings.PASSAGES,
         *,
         where: Mapping[str, Any] | None = None,
         offset: int = 0,
@@ -220,10 +220,10 @@ class Nest:
     def context(
         self,
         query: str,
-        budget: int = 2000,
+        budget: int = settings.BUDGET,
         *,
-        shape: Shape = "pack",
-        window: int = 1,
+        shape: Shape = settings.SHAPE,
+        window: int = settings.WINDOW,
         where: Mapping[str, Any] | None = None,
         min_similarity: float | None = None,
         min_coverage: float | None = None,
@@ -260,7 +260,7 @@ class Nest:
     def ask(
         self,
         question: str,
-        budget: int = 2000,
+        budget: int = settings.BUDGET,
         *,
         model: LanguageModel | str | None = None,
         stream: Callable[[str], None] | None = None,
@@ -313,8 +313,8 @@ class Nest:
         self,
         golden: Golden | str | PathLike[str],
         *,
-        k: Sequence[int] = (1, 3, 5, 10),
-        budgets: Sequence[int] = (500, 1000, 2000, 4000),
+        k: Sequence[int] = settings.CUTOFFS,
+        budgets: Sequence[int] = settings.BUDGETS,
         where: Mapping[str, Any] | None = None,
         min_similarity: float | None = None,
         min_coverage: float | None = None,

@@ -13,7 +13,7 @@ from nestling.models.known import Embedders, change_embedder
 from nestling.models.spec import embedder_from
 from nestling.nest import Nest
 from nestling.observing import event
-from nestling.settings import Recipe
+from nestling.settings import TIMEOUT, Recipe
 from nestling.stores.sqlite import SQLiteStore
 from nestling.stores.sqlite_file import MEMORY
 from nestling.view import Build
@@ -25,7 +25,7 @@ def open_nest(
     create: bool = False,
     embedder: Embedder | str | None = None,
     recipe: Recipe | None = None,
-    timeout: float = 30.0,
+    timeout: float = TIMEOUT,
     key: str | None = None,
 ) -> Nest:
     """Open a nest; it is `nestling.open`.

@@ -20,6 +20,25 @@ LEAD_SIZE = 200
 # Seconds for which a watched folder must be quiet before it is synced: programs write a file in several steps,
 # and tools write many files in a row.
 QUIET = 1.0
+# Seconds to wait for another process that is writing, or for a connection: far more than a transaction takes.
+TIMEOUT: float = 30
+# Passages of a search: as many as are looked through at once.
+PASSAGES = 5
+# Tokens of a context: room for as many whole parents.
+BUDGET = 2000
+# How a context takes children, and for `window` how many neighbours on both sides.
+Shape = Literal["pack", "parent", "window", "merge"]
+SHAPES: tuple[Shape, ...] = ("pack", "parent", "window", "merge")
+SHAPE: Shape = "pack"
+WINDOW = 1
+# Cut-offs of hit, recall and nDCG, and tokens of the contexts in which evidence is looked for: from what is read at
+# a glance to a long prompt.
+CUTOFFS = (1, 3, 5, 10)
+BUDGETS = (500, 1000, 2000, 4000)
+# The lowest grade of a judgement that counts as relevant.
+LEAST_GRADE = 1
+# Minutes until tuning judges what it has found.
+MINUTES: float = 10
 # What a child gets of its neighbours' mean score when packing, since text beside evidence is often evidence.
 # .5 to 1 find alike from 500 tokens on; with less room less is better.
 LENT = 0.6

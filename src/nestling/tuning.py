@@ -30,11 +30,10 @@ from nestling.models.embedder import Embedder, Vectors
 from nestling.models.known import Embedders
 from nestling.nest import Nest
 from nestling.opening import open_nest
-from nestling.settings import Recipe, Scoring
+from nestling.settings import BUDGETS, MINUTES, Recipe, Scoring
 from nestling.stores.pinned import Pinned
 from nestling.types import Document
 
-BUDGETS = (500, 1000, 2000, 4000)
 # Texts embedded between two looks at the clock.
 TOGETHER = 32
 # Indexes of recipes held in memory at once: that of the best candidate, and the one that is tried beside it.
@@ -47,7 +46,7 @@ def tune(
     nest: Nest,
     golden: Golden,
     *,
-    minutes: float = 10.0,
+    minutes: float = MINUTES,
     state: str | Path | None = None,
     budgets: Sequence[int] = BUDGETS,
     progress: Callable[[TuneProgress], None] | None = None,

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import nestling
 from nestling.apps import wire
+from nestling.settings import BUDGET, PASSAGES
 
 # Passages of one search, and of one outline.
 MOST_PASSAGES = 50
@@ -76,7 +77,9 @@ class Tool:
 def search(nest: nestling.Nest, given: dict[str, Any]) -> Answer:
     """The best passages for a query."""
     query = given["query"]
-    found = nest.search(query, int(given.get("k", 5)), offset=int(given.get("offset", 0)), **_gate(given))
+    found = nest.search(
+        query, int(given.get("k", PASSAGES)), offset=int(given.get("offset", 0)), **_gate(given)
+    )
     value = data(wire.results(query, found))
     if not found:
         return Answer(f"nothing was found{f': {found.abstained}' if found.abstained else ''}", value)
@@ -90,7 +93,7 @@ def search(nest: nestling.Nest, given: dict[str, Any]) -> Answer:
 def context(nest: nestling.Nest, given: dict[str, Any]) -> Answer:
     """Passages packed into a token budget."""
     query = given["query"]
-    packed = nest.context(query, int(given.get("budget", 2000)), **_gate(given))
+    packed = nest.context(query, int(given.get("budget", BUDGET)), **_gate(given))
     # the packed text is harmless already, and holds our own markers
     value = {**data(wire.context(query, packed)), "text": packed.text}
     for passage in value["passages"]:
@@ -303,7 +306,7 @@ TOOLS = {
             "Find the passages that answer a query, best first, each whole, with a marker to cite it by.",
             {
                 "query": _QUERY,
-                "k": _whole(1, MOST_PASSAGES, 5, "How many passages."),
+                "k": _whole(1, MOST_PASSAGES, PASSAGES, "How many passages."),
                 "offset": _whole(0, 10_000, 0, "How many of the best to leave out: page 2 of 5 is offset 5."),
                 **_GATE,
             },
@@ -318,7 +321,7 @@ TOOLS = {
             " where the answer may need several passages.",
             {
                 "query": _QUERY,
-                "budget": _whole(1, MOST_TOKENS, 2000, "Tokens of the whole text."),
+                "budget": _whole(1, MOST_TOKENS, BUDGET, "Tokens of the whole text."),
                 **_GATE,
             },
             ("query",),

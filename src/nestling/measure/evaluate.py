@@ -16,10 +16,9 @@ from nestling.measure.golden import Golden, GoldenQuestion
 from nestling.measure.intervals import summary
 from nestling.measure.metrics import Judged, calculator, ranking_figures
 from nestling.measure.subject import Subject
+from nestling.settings import BUDGETS, CUTOFFS
 from nestling.where import parse
 
-KS = (1, 3, 5, 10)
-BUDGETS = (500, 1000, 2000, 4000)
 # Passages in a ranking, at least: enough for ten documents of ten passages each.
 DEPTH = 100
 # Of what was found, this much is kept for each question.
@@ -59,7 +58,7 @@ def evaluate(
     subject: Subject,
     golden: Golden,
     *,
-    k: Sequence[int] = KS,
+    k: Sequence[int] = CUTOFFS,
     budgets: Sequence[int] = BUDGETS,
     where: Mapping[str, Any] | None = None,
     min_similarity: float | None = None,

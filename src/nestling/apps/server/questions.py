@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 import nestling
+from nestling.settings import BUDGET, BUDGETS, CUTOFFS, PASSAGES, SHAPE, SHAPES, WINDOW
 
 # Characters of a question: ten thousand words, and far more than a model reads.
 LONGEST = 100_000
@@ -133,7 +134,7 @@ Filter = Annotated[Any, WithJsonSchema({})]
 FILTER = {"anyOf": [{"$ref": "#/components/schemas/Where"}, {"type": "null"}], "default": None}
 Similarity = Annotated[Any, _or_null(type="number", minimum=-1, maximum=1)]
 Coverage = Annotated[Any, _or_null(type="number", minimum=0, maximum=1)]
-Shape = Annotated[Any, WithJsonSchema({"type": "string", "enum": ["pack", "parent", "window", "merge"]})]
+Shape = Annotated[Any, WithJsonSchema({"type": "string", "enum": list(SHAPES)})]
 Flag = Annotated[Any, WithJsonSchema({"type": "boolean"}), _Checked(_flag)]
 Tokens = Annotated[Any, *_whole(1, MOST_TOKENS)]
 Ks = Annotated[Any, *_list({"type": "integer", "minimum": 1, "maximum": MOST}, 20)]
@@ -168,7 +169,7 @@ class Search(Body):
     """A question, and how many passages to answer it with."""
 
     query: Query
-    k: Annotated[Any, *_whole(0, MOST)] = 5
+    k: Annotated[Any, *_whole(0, MOST)] = PASSAGES
     where: Filter = None
     offset: Annotated[Any, *_whole(0, FURTHEST)] = 0
     min_similarity: Similarity = None
@@ -180,9 +181,9 @@ class Pack(Body):
     """A question, and how many tokens of text to answer it with."""
 
     query: Query
-    budget: Tokens = 2000
-    shape: Shape = "pack"
-    window: Annotated[Any, *_whole(0, MOST)] = 1
+    budget: Tokens = BUDGET
+    shape: Shape = SHAPE
+    window: Annotated[Any, *_whole(0, MOST)] = WINDOW
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
@@ -192,7 +193,7 @@ class Ask(Body):
     """A question to be answered; ``context``: whether all that it was answered from comes with the answer."""
 
     question: Query
-    budget: Tokens = 2000
+    budget: Tokens = BUDGET
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
@@ -229,8 +230,8 @@ class Evaluate(Body):
     name: Text = ""
     edition: Annotated[Any, _or_null(type="integer", minimum=1)] = None
     charts: Flag = False
-    k: Ks = [1, 3, 5, 10]
-    budgets: Budgets = [500, 1000, 2000, 4000]
+    k: Ks = list(CUTOFFS)
+    budgets: Budgets = list(BUDGETS)
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
