@@ -9,8 +9,6 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-import numpy as np
-
 from nestling import settings
 from nestling.adding import add
 from nestling.answers import Answer, Verification
@@ -29,6 +27,7 @@ from nestling.models.known import Embedders
 from nestling.models.language_model import LanguageModel
 from nestling.models.vectors import embedded
 from nestling.observing import Retrieval, answering, removed, retrieval
+from nestling.ranges import amount, whole
 from nestling.rebuilding import EditionInfo, Rebuilt, editions, prune, rebuild, rollback, switch_to
 from nestling.results import DocumentInfo, Exported, Progress, Repair, Report, Results, Tree
 from nestling.retrieve.context import context
@@ -211,7 +210,7 @@ class Nest:
             SettingError: A number is out of its range, or the query is not text.
             FilterError: ``where`` is not a filter.
         """
-        wanted, skipped = _whole("k", k, 0), _whole("offset", offset, 0)
+        wanted, skipped = whole("k", k, 0), whole("offset", offset, 0)
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
         with self._asked("search", query, wanted) as asked, self._store.view() as view:
             found = search(view, self._question(query, view), tree, wanted, skipped, gate, self.scoring)
@@ -248,7 +247,7 @@ class Nest:
             SettingError: A number is out of its range, the shape is unknown, or the query is not text.
             FilterError: ``where`` is not a filter.
         """
-        room, neighbours = _whole("budget", budget, 1), _whole("window", window, 0)
+        room, neighbours = whole("budget", budget, 1), whole("window", window, 0)
         if shape not in SHAPES:
             raise SettingError(f"shape is {shape!r}; give one of {', '.join(SHAPES)}")
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
@@ -288,7 +287,7 @@ class Nest:
             SettingError: A number is out of its range, the spec is unknown, or the question is not text.
             FilterError: ``where`` is not a filter.
         """
-        room, gate, tree = _whole("budget", budget, 1), Gate(min_similarity, min_coverage), parse(where)
+        room, gate, tree = whole("budget", budget, 1), Gate(min_similarity, min_coverage), parse(where)
         chosen = language_model_from(model) if isinstance(model, str) else model
         with answering(self._store.path, question) as asked:
             answer = self._asking(tree).ask(
@@ -408,8 +407,7 @@ class Nest:
         """
         from nestling.measure.read import golden_of
 
-        if not 0 <= _number("allowed_loss", allowed_loss) < float("inf"):
-            raise SettingError(f"allowed_loss is {allowed_loss!r}; give a number, 0 or more")
+        amount("allowed_loss", allowed_loss)
         questions = None if golden is None else golden_of(golden)
         return rebuild(
             self._store, self._embedders, self.at, recipe, embedder, questions, allowed_loss, switch, progress
@@ -425,7 +423,7 @@ class Nest:
         Raises:
             NotFoundError: There is none with this number.
         """
-        number = _whole("edition", edition, 1)
+        number = whole("edition", edition, 1)
         with self._store.view(number):
             return Nest(Pinned(self._store, number), self._embedders, self._scoring)
 
@@ -440,7 +438,7 @@ class Nest:
             EmbedderMismatchError: It lacks documents, and its embedder is not to be had.
             StoreError: It was built by other rules of splitting and analysis, or the nest could not be written.
         """
-        switch_to(self._store, self._embedders, _whole("edition", edition, 1), progress)
+        switch_to(self._store, self._embedders, whole("edition", edition, 1), progress)
 
     def rollback(self, *, progress: Callable[[Progress], None] | None = None) -> int:
         """Switch to the edition that was live before, as `switch` does; returns its number.
@@ -551,17 +549,3 @@ class Nest:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _number(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SettingError(f"{name} is {value!r}; give a number")
-    return value
-
-
-def _whole(name: str, value: int, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise SettingError(f"{name} is {value!r}; give a whole number, {least} or more")
-    if value < least:
-        raise SettingError(f"{name} is {value}; give {least} or more")
-    return int(value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
 from nestling.errors import SettingError
+from nestling.ranges import amount
 
 # Sizes: children of 200–1,200 characters and parents of 800–4,800 were tried on five corpora with gold
 # evidence; 400/1,600 was the best or within .02 of it on each.
@@ -119,9 +119,7 @@ class Scoring:
 
     def __post_init__(self) -> None:
         for name in ("dense", "lexical", "document", "parent", "child", "lent"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-                raise SettingError(f"{name} is {value!r}; give a number, 0 or more")
+            amount(name, getattr(self, name))
         if self.lent > 1:
             raise SettingError(f"lent is {self.lent!r}; give a number from 0 to 1")
         if not self.dense + self.lexical or not self.document + self.parent + self.child:

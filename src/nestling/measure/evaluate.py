@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import nestling
-from nestling.errors import DocumentError, SettingError
+from nestling.errors import DocumentError
 from nestling.measure.evaluation import Answer, Evaluation, FoundPassage, Skipped
 from nestling.measure.evidence import merged, shares
 from nestling.measure.gold import Gold, settle
@@ -16,6 +16,7 @@ from nestling.measure.golden import Golden, GoldenQuestion
 from nestling.measure.intervals import summary
 from nestling.measure.metrics import Judged, calculator, ranking_figures
 from nestling.measure.subject import Subject
+from nestling.ranges import wholes
 from nestling.settings import BUDGETS, CUTOFFS
 from nestling.where import parse
 
@@ -82,7 +83,12 @@ def evaluate(
     calculator()
     parse(where)
     settings = Settings(
-        golden.name, _numbers("k", k), _numbers("budgets", budgets), where, min_similarity, min_coverage
+        golden.name,
+        tuple(sorted(set(wholes("k", k, 1)))),
+        tuple(sorted(set(wholes("budgets", budgets, 1)))),
+        where,
+        min_similarity,
+        min_coverage,
     )
     counted = [question for question in golden.questions if question.lacks is None]
     skipped = tuple(Skipped(each.id, each.lacks) for each in golden.questions if each.lacks)
@@ -187,10 +193,3 @@ def _judged(asked: Sequence[_Asked], golds: Sequence[Gold], settings: Settings) 
 
 def _both(own: Mapping[str, Any] | None, general: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return {"$and": [own, general]} if own and general else own or general
-
-
-def _numbers(name: str, values: Sequence[int]) -> tuple[int, ...]:
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise SettingError(f"{name} holds {value!r}; give whole numbers, 1 or more")
-    return tuple(sorted(set(values)))
