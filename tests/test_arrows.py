@@ -16,7 +16,7 @@ ROOMS = ("ingest", "models", "stores", "retrieve", "measure")
 JOINTS = {
     *(
         f"nestling.{name}"
-        for name in ("nest", "adding", "asking", "changes", "indexing", "rebuilding", "syncing")
+        for name in ("nest", "adding", "asking", "changes", "indexing", "querying", "rebuilding", "syncing")
     ),
     *(f"nestling.{name}" for name in ("opening", "keeping", "tuning", "watching", "client", "sending")),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from nestling.adding import Told
@@ -18,6 +19,7 @@ from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.spec import embedder_from
 from nestling.observing import changing, event
+from nestling.ranges import amount
 from nestling.results import Progress, Report
 from nestling.settings import Recipe
 from nestling.stores.base import EditionsChangedError, Store
@@ -90,22 +92,26 @@ def rebuild(
     at: Callable[[int], Subject],
     recipe: Recipe | None,
     embedder: Embedder | str | None,
-    golden: Golden | None,
+    golden: Golden | str | PathLike[str] | None,
     allowed_loss: float,
     switch: bool,
     progress: Callable[[Progress], None] | None,
 ) -> Rebuilt:
     """See `Nest.rebuild`; ``at`` gives the nest asked by the edition of a number."""
+    from nestling.measure.read import golden_of
+
+    amount("allowed_loss", allowed_loss)
+    questions = None if golden is None else golden_of(golden)
     with store.view() as view:
         live = view.edition
     build = _wanted(live, recipe, embedder, embedders)
-    if build != live.build and golden is not None:
+    if build != live.build and questions is not None:
         # whatever speaks against the gate is said before the work, not after it
         from nestling.measure.no_worse import portable
 
         check_readable(live, store.path)
         embedders.of(live)
-        golden = portable(golden, at(live.number))
+        questions = portable(questions, at(live.number))
     number = store.begin(build)
     if number == live.number:
         return Rebuilt(number, 0, 0, 0, False, _as_it_is(store))
@@ -113,8 +119,8 @@ def rebuild(
     with _plain_errors(), changing("nestling.rebuild", store.path, report):
         documents = fill(store, embedders, number, report, progress)
     done = Rebuilt(number, documents, report.embedded, report.reused, False, "")
-    if golden is not None:
-        done = _judged(done, at, live.number, golden, allowed_loss)
+    if questions is not None:
+        done = _judged(done, at, live.number, questions, allowed_loss)
     found = f": {done.verdict}" if done.verdict else ""
     if done.losses or not switch:
         what = f"was not switched to: {'; '.join(done.losses)}" if done.losses else f"is built{found}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import nestling
@@ -15,6 +16,7 @@ from nestling.measure.gold import Gold, settle
 from nestling.measure.golden import Golden, GoldenQuestion
 from nestling.measure.intervals import summary
 from nestling.measure.metrics import Judged, calculator, ranking_figures
+from nestling.measure.read import golden_of
 from nestling.measure.subject import Subject
 from nestling.ranges import wholes
 from nestling.settings import BUDGETS, CUTOFFS
@@ -57,8 +59,7 @@ class Settings:
 
 def evaluate(
     subject: Subject,
-    golden: Golden,
-    *,
+    golden: Golden | str | PathLike[str],
     k: Sequence[int] = CUTOFFS,
     budgets: Sequence[int] = BUDGETS,
     where: Mapping[str, Any] | None = None,
@@ -71,7 +72,7 @@ def evaluate(
 
     Args:
         subject: The nest.
-        golden: The questions.
+        golden: The questions, or a path of them.
         k: Cut-offs of the ranking figures.
         budgets: Tokens of the contexts.
         where: A filter for every question, with its own.
@@ -80,6 +81,7 @@ def evaluate(
         progress: Called after each question with how many are done, and of how many.
         nest: What the nest is called.
     """
+    golden = golden_of(golden)
     calculator()
     parse(where)
     settings = Settings(
