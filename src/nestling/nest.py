@@ -398,9 +398,13 @@ class Nest:
         """
         return rollback(self._store, self._embedders, progress)
 
-    def prune(self) -> Sequence[int]:
-        """Remove every edition but the live one, in small transactions; returns the numbers of those removed."""
-        return prune(self._store)
+    def prune(self, *, progress: Callable[[Progress], None] | None = None) -> Sequence[int]:
+        """Remove every edition but the live one, in small transactions; returns the numbers of those removed.
+
+        Args:
+            progress: Called after every few documents whose rows were removed.
+        """
+        return prune(self._store, progress)
 
     # --- looking
 

@@ -266,13 +266,18 @@ def rollback(store: Store, embedders: Embedders, progress: Callable[[Progress], 
     return number
 
 
-def prune(store: Store) -> list[int]:
+def prune(store: Store, progress: Callable[[Progress], None] | None = None) -> list[int]:
     """See `Nest.prune`."""
     numbers = store.retire()
+    with store.view() as view:
+        sizes = view.sizes()
+    told = Told(progress, sum(sizes[number][0] for number in numbers if number in sizes))
     for number in numbers:
         after: int | None = 0
         while after is not None:
-            after = store.drop(number, after)
+            documents, children, after = store.drop(number, after)
+            told.children(children)
+            told.documents(documents, "")
     store.shrink()
     with store.view() as view:
         left = {edition.number for edition in view.editions()}
