@@ -14,11 +14,11 @@ ROOMS = ("ingest", "models", "stores", "retrieve", "measure")
 # which builds nests to measure them, watching, which syncs a nest when a folder changes, and the nest behind a
 # server, which reads files as adding does
 JOINTS = {
-    *(
-        f"nestling.{name}"
-        for name in ("nest", "adding", "asking", "changes", "indexing", "querying", "rebuilding", "syncing")
-    ),
-    *(f"nestling.{name}" for name in ("opening", "keeping", "tuning", "watching", "client", "sending")),
+    f"nestling.{name}"
+    for name in (
+        *("nest", "adding", "asking", "changes", "editions", "indexing", "querying", "rebuilding", "syncing"),
+        *("opening", "keeping", "tuning", "watching", "client", "sending"),
+    )
 }
 
 

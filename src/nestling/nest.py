@@ -13,6 +13,7 @@ from nestling.adding import add
 from nestling.answers import Answer, Verification
 from nestling.asking import Asking
 from nestling.bounds import Bounds
+from nestling.editions import EditionInfo, editions, prune, rollback, switch_to
 from nestling.errors import SettingError
 from nestling.ingest.check import is_storable
 from nestling.ingest.load import Source
@@ -23,7 +24,7 @@ from nestling.models.language_model import LanguageModel
 from nestling.observing import Retrieval, removed, retrieval
 from nestling.querying import question_of
 from nestling.ranges import whole
-from nestling.rebuilding import EditionInfo, Rebuilt, editions, prune, rebuild, rollback, switch_to
+from nestling.rebuilding import Rebuilt, rebuild
 from nestling.results import DocumentInfo, Exported, Progress, Repair, Report, Results, Tree
 from nestling.retrieve.context import context
 from nestling.retrieve.find import Question, find
