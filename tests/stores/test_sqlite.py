@@ -369,7 +369,7 @@ def test_the_change_log_stays_short(path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_the_log_beside_the_file_is_cut_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a large document made of it is given back while the nest stays open."""
-    monkeypatch.setattr("nestling.stores.sqlite.LOG", 100_000)
+    monkeypatch.setattr("nestling.stores.sqlite_connections.LOG", 100_000)
     store = SQLiteStore.create(path, BUILD)
     store.replace(entry("large", [["word " * 1_000_000]]))
     log = Path(f"{path}-wal")
@@ -384,8 +384,7 @@ def test_disk_full_keeps_what_was_stored(path: Path) -> None:
     """A document that finds no room is not there, what was there stays, and the message says what to do."""
     store = SQLiteStore.create(path, BUILD)
     store.replace(entry("a", [["word"]]))
-    with store._write_lock:
-        db = store._open_writer()
+    with store._connections.alone() as db:
         pages = db.execute("PRAGMA page_count").fetchone()[0]
         db.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreError, match=r"disk of .* is full"):

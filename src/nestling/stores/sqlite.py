@@ -1,37 +1,24 @@
-"""A nest in one SQLite file: who may read and write when."""
+"""A nest in one SQLite file: what is read and written in one transaction."""
 
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from nestling.bounds import EVERYTHING, Bounds
-from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
+from nestling.errors import NotANestError, NotFoundError
+from nestling.settings import TIMEOUT
 from nestling.stores import sqlite_editions as editions
-from nestling.stores.base import EditionsChangedError, Entry, Indexed, OutsideError, Place
+from nestling.stores.base import Dropped, EditionsChangedError, Entry, Indexed, OutsideError, Place
 from nestling.stores.layouts import Layouts, State
 from nestling.stores.mending import STEPS, compact
 from nestling.stores.sqlite_backup import back_up
+from nestling.stores.sqlite_connections import Connections
 from nestling.stores.sqlite_errors import mapped
-from nestling.stores.sqlite_file import (
-    MEMORY,
-    SCHEMA,
-    connect,
-    connect_frozen,
-    connect_reader,
-    identity,
-    is_frozen,
-    lay_out,
-    make,
-    read_meta,
-    schema_of,
-)
+from nestling.stores.sqlite_file import MEMORY, SCHEMA, lay_out, make, read_meta, schema_of
 from nestling.stores.sqlite_origin import still_from, write_place
 from nestling.stores.sqlite_rows import delete, holds, insert
 from nestling.stores.sqlite_upgrade import upgrade
@@ -41,9 +28,6 @@ from nestling.view import Build, Edition, View
 
 # Pages given back to the disk in one transaction.
 SHRUNK = 2000
-
-# Bytes that the write-ahead log is cut back to, after a large document has made it grow.
-LOG = 16 << 20
 
 
 class SQLiteStore:
@@ -57,7 +41,7 @@ class SQLiteStore:
 
     bounds = EVERYTHING
 
-    def __init__(self, path: str | Path, *, timeout: float = 30.0) -> None:
+    def __init__(self, path: str | Path, *, timeout: float = TIMEOUT) -> None:
         """Open an existing nest; ``timeout`` is how long, in seconds, to wait for another writer.
 
         The file of an older Nestling is upgraded, after a backup of it was made beside it.
@@ -75,13 +59,10 @@ class SQLiteStore:
         self._layouts = Layouts(self._file and cache_folder(self._file))
         self._languages: dict[int, dict[str, int]] = {}
         self._held = Held()
-        self._closed = False
         self.meta: Mapping[str, Any] = {}
-        self._idle: list[sqlite3.Connection] = []
-        self._writer: sqlite3.Connection | None = None
-        self._begin_process()
+        self._connections = Connections(self.path, self._file, timeout, self._layouts.begin_process)
+        self._reading, self._writing = self._connections.reading, self._connections.writing
         if self._file is None:
-            self._writer = connect(None, timeout)
             return
         _refuse_folder(self._file, self.path)
         if not self._file.is_file():
@@ -90,16 +71,16 @@ class SQLiteStore:
                 " (`nestling add`, or nestling.open with create=True)"
             )
         try:
-            with self._reader() as db:
+            with self._reading() as db:
                 schema = schema_of(db, self.path)
             if schema < SCHEMA:
                 upgrade(self._file, self.path, timeout)
-            with self._reader() as db:
+            with self._reading() as db:
                 self.meta = read_meta(db)
         except BaseException:
             self.close()
             raise
-        self._inode = self._file.stat().st_ino
+        self._connections.settle()
 
     @classmethod
     def create(
@@ -108,7 +89,7 @@ class SQLiteStore:
         build: Build,
         *,
         meta: Mapping[str, Any] | None = None,
-        timeout: float = 30.0,
+        timeout: float = TIMEOUT,
     ) -> SQLiteStore:
         """Make a nest of this build, with these JSON values in its ``meta``, or open the one that is there.
 
@@ -118,9 +99,9 @@ class SQLiteStore:
         """
         if str(path) == MEMORY:
             store = cls(path, timeout=timeout)
-            db = store._open_writer()
-            lay_out(db, build, meta or {})
-            store.meta = read_meta(db)
+            with store._connections.alone() as db:
+                lay_out(db, build, meta or {})
+                store.meta = read_meta(db)
             return store
         with mapped(str(path), timeout):
             file = Path(path).absolute()
@@ -133,7 +114,7 @@ class SQLiteStore:
     def view(self, edition: int | None = None, within: Bounds = EVERYTHING) -> Iterator[View]:
         """Hold the last committed state, or what of it is within bounds, for one thread, until the block ends."""
         known = self._layouts.known()
-        with self._reader() as db:
+        with self._reading() as db:
             schema_of(db, self.path)
             found = editions.read_edition(db, edition, self.path)
             nest = str(self.meta.get("nest", ""))
@@ -148,6 +129,12 @@ class SQLiteStore:
         with self.view() as view:
             building = (edition for edition in view.editions() if edition.state == "building")
             return (view.edition, *building)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Commit once what this thread writes in the block; nothing of it, where the block fails."""
+        with self._writing():
+            yield
 
     def replace(
         self,
@@ -230,16 +217,14 @@ class SQLiteStore:
         with self._writing() as db:
             return editions.retire(db)
 
-    def drop(self, edition: int, after: int) -> int | None:
+    def drop(self, edition: int, after: int) -> Dropped:
         """Remove the rows of a few documents from a retired edition, and at last itself."""
         with self._writing() as db:
             return editions.drop(db, edition, after)
 
     def shrink(self) -> None:
         """Cut free pages off the file's end, where it was made so that this can be; the others are used again."""
-        self._enter()
-        with self._write_lock, mapped(self.path, self._timeout):
-            db = self._open_writer()
+        with self._connections.alone() as db:
             while db.execute("PRAGMA auto_vacuum").fetchone()[0] == 2:
                 before = db.execute("PRAGMA freelist_count").fetchone()[0]
                 db.execute(f"PRAGMA incremental_vacuum({SHRUNK})").fetchall()
@@ -253,13 +238,13 @@ class SQLiteStore:
         for step in STEPS:
             with self._writing() as db:
                 step(db)
-        with self._write_lock, mapped(self.path, self._timeout):
-            compact(self._open_writer())
-            self.meta = read_meta(self._open_writer())
+        with self._connections.alone() as db:
+            compact(db)
+            self.meta = read_meta(db)
 
     def backup(self, to: Path) -> None:
         """Copy the last committed state to a new file, whole or not at all; others may write meanwhile."""
-        with self._reader() as db:
+        with self._reading() as db:
             back_up(db, to, self._timeout)
 
     def own_files(self) -> frozenset[tuple[int, int]]:
@@ -269,140 +254,7 @@ class SQLiteStore:
 
     def close(self) -> None:
         """Close every connection; closing twice is fine."""
-        with self._write_lock, self._pool_lock:
-            self._closed = True
-            for db in (*self._idle, self._writer):
-                if db is not None:
-                    db.close()
-            self._idle, self._writer = [], None
-
-    def _begin_process(self) -> None:
-        self._process = os.getpid()
-        self._write_lock = threading.RLock()
-        self._joint: sqlite3.Connection | None = None
-        self._pool_lock = threading.Lock()
-        self._idle, self._writer = [], None
-
-    def _enter(self) -> None:
-        if self._closed:
-            raise StoreError(f"the nest {self.path} is closed; open it again with nestling.open")
-        if self._process != os.getpid():
-            if self._file is None:
-                raise StoreError("a nest in memory cannot be shared with a forked process; open one there")
-            # SQLite's connections do not survive a fork, and closing them here would hurt the parent's
-            self._left_to_parent = (self._idle, self._writer)
-            self._begin_process()
-            self._layouts.begin_process()
-
-    @contextmanager
-    def _reader(self) -> Iterator[sqlite3.Connection]:
-        self._enter()
-        with mapped(self.path, self._timeout):
-            if self._file is None:
-                with self._write_lock:
-                    yield self._open_writer()
-                return
-            with self._pool_lock:
-                db = self._idle.pop() if self._idle else None
-            try:
-                db = db or connect_reader(self._file, self._timeout)
-            except sqlite3.OperationalError as error:
-                if not is_frozen(self._file, error):
-                    raise
-                with self._frozen() as db:
-                    yield db
-                return
-            with self._pooled(db):
-                yield db
-
-    @contextmanager
-    def _pooled(self, db: sqlite3.Connection) -> Iterator[None]:
-        try:
-            db.execute("BEGIN")
-            yield
-            db.execute("ROLLBACK")
-        except BaseException:
-            db.close()
-            raise
-        with self._pool_lock:
-            if self._closed:
-                db.close()
-            else:
-                self._idle.append(db)
-
-    @contextmanager
-    def _frozen(self) -> Iterator[sqlite3.Connection]:
-        """Read a file beside which nothing can be written; another user may still change it."""
-        assert self._file is not None
-        before = identity(self._file)
-        db = connect_frozen(self._file, self._timeout)
-        try:
-            yield db
-        except (sqlite3.DatabaseError, ValueError) as error:
-            if identity(self._file) == before:
-                raise
-            raise LockedError(f"{self.path} changed while it was read; try again") from error
-        finally:
-            db.close()
-        if identity(self._file) != before:
-            raise LockedError(f"{self.path} changed while it was read; try again")
-
-    def _open_writer(self) -> sqlite3.Connection:
-        self._enter()
-        if self._file is not None:
-            if not self._file.exists() or self._file.stat().st_ino != self._inode:
-                raise StoreError(f"{self.path} was deleted or replaced while it was open; open it again")
-            if self._writer is None:
-                self._writer = connect(self._file, self._timeout)
-                self._writer.execute("PRAGMA synchronous = FULL")
-                self._writer.execute(f"PRAGMA journal_size_limit = {LOG}")
-        assert self._writer is not None
-        return self._writer
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Commit once what this thread writes in the block; nothing of it, where the block fails."""
-        with self._writing() as db:
-            self._joint = db
-            try:
-                yield
-            finally:
-                self._joint = None
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        self._enter()
-        with self._write_lock, mapped(self.path, self._timeout):
-            if self._joint is not None:
-                # this thread's, or the lock would not be to be had
-                with _savepoint(self._joint):
-                    yield self._joint
-                return
-            db = self._open_writer()
-            try:
-                db.execute("BEGIN IMMEDIATE")
-                schema_of(db, self.path)
-                yield db
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
-
-
-@contextmanager
-def _savepoint(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("SAVEPOINT one")
-    try:
-        yield
-    except BaseException:
-        # SQLite itself gives up the whole transaction where the disk is full
-        if db.in_transaction:
-            db.execute("ROLLBACK TO one")
-        raise
-    finally:
-        if db.in_transaction:
-            db.execute("RELEASE one")
+        self._connections.close()
 
 
 def cache_folder(file: Path) -> Path:
