@@ -58,13 +58,18 @@ export class Filters {
   }
 }
 
-/** The filter in an address, or none where it is not one. */
-export function parsedWhere(text) {
+/** The filter in an address; an empty one where it cannot be read. */
+export const parsedWhere = (text) => readWhere(text) ?? {};
+
+/** What to say where the filter in an address cannot be read, else nothing. */
+export const unread = (text) => (readWhere(text) ? "" : `The filter in the address is not one: ${text}`);
+
+function readWhere(text) {
   try {
     const found = JSON.parse(text || "{}");
-    return found && typeof found === "object" && !Array.isArray(found) ? found : {};
+    return found && typeof found === "object" && !Array.isArray(found) ? found : null;
   } catch {
-    return {};
+    return null;
   }
 }
 

@@ -77,7 +77,7 @@ def _told(host: str, port: int, ready: Callable[[str], None]) -> Iterator[None]:
                 continue
             try:
                 ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-            except BaseException as error:  # noqa: BLE001 - raised again by the thread that serves
+            except BaseException as error:
                 failures.append(error)
                 signal.raise_signal(signal.SIGINT)
             return
