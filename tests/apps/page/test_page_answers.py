@@ -94,6 +94,20 @@ def test_going_back_to_an_answer(server: Served, model: Service, visit: Visit) -
     assert len(model.requests) == 2
 
 
+def test_stopping_by_keyboard(server: Served, model: Service, visit: Visit) -> None:
+    """The button that stops goes, and the focus with it to the question."""
+    model.replies.append(Reply("Every lamp", delay=5))
+    page = visit(f"{server.url}/#ask")
+    page.fill("#question", "how long is the warranty?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#answer")).to_have_attribute("aria-busy", "true")
+    assert page.locator("#answer").is_hidden()
+    page.focus("#stop")
+    page.keyboard.press("Enter")
+    expect(page.locator("#ask-status")).to_have_text("Stopped.")
+    expect(page.locator("#question")).to_be_focused()
+
+
 def test_an_answer_that_breaks_off(server: Served, visit: Visit) -> None:
     """A connection that is lost on the way is told in a sentence, and that nothing of it was verified."""
     page = visit(f"{server.url}/#ask")

@@ -105,6 +105,25 @@ def test_the_question_stays(server: Served, visit: Visit) -> None:
     assert page.evaluate("document.activeElement.id") != "query"
 
 
+def test_the_focus_is_never_lost(server: Served, visit: Visit) -> None:
+    """Setting a filter leaves it in its field, taking one back on the next, the last on the filters."""
+    page = visit(f"{server.url}/#search?q=lamp&where=%7B%22page%22%3A7%7D")
+    page.wait_for_selector(".filter")
+    page.focus("#search-form summary")
+    page.keyboard.press("Enter")
+    page.select_option("#search-filters label:has-text('page') select", label="any")
+    page.select_option("#search-filters label:has-text('lang') select", label="en (2)")
+    page.focus("#search-filters label:has-text('lang') select")
+    page.evaluate("document.getElementById('search-form').requestSubmit()")
+    expect(page.locator(".filter")).to_have_text(["lang: en ×"])
+    field = "document.activeElement.closest('label')?.textContent.startsWith('lang')"
+    assert page.evaluate(field)
+    page.focus(".filter")
+    page.keyboard.press("Enter")
+    expect(page.locator(".filter")).to_have_count(0)
+    expect(page.locator("#search-form summary")).to_be_focused()
+
+
 def test_an_address_opens_with_its_evidence(server: Served, visit: Visit) -> None:
     """Who is sent the address of an open passage sees marked what the sender saw marked."""
     sender = visit(f"{server.url}/#search?q=how%20is%20the%20tower%20painted%3F")

@@ -57,6 +57,7 @@ export function show(values) {
 }
 
 function ended() {
+  if (document.activeElement === at("stop")) at("question").focus();
   at("stop").hidden = true;
   at("answer").removeAttribute("aria-busy");
 }

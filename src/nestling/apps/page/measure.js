@@ -56,7 +56,10 @@ async function measure() {
     if (error.name === "AbortError") say(at("measure-status"), "Stopped.");
     else say(at("measure-status"), error.message, true);
   } finally {
-    if (running === mine) at("measure-stop").hidden = at("measure-progress").hidden = true;
+    if (running === mine) {
+      if (document.activeElement === at("measure-stop")) document.querySelector("#measure-form .main").focus();
+      at("measure-stop").hidden = at("measure-progress").hidden = true;
+    }
   }
 }
 
