@@ -26,6 +26,8 @@ MOST_CHARACTERS = 20_000
 MOST_TOKENS = 20_000
 # Documents of one page of a list.
 MOST_DOCUMENTS = 200
+# Characters of a document's metadata in a list as text.
+MOST_METADATA = 300
 # The names of values that are ids or made of them: they must come back as they were given.
 _IDS = ("id", "document_id", "cite", "previous", "next", "query")
 
@@ -81,7 +83,7 @@ def search(nest: nestling.Nest, given: dict[str, Any]) -> Answer:
     if not found:
         return Answer(f"nothing was found{f': {found.abstained}' if found.abstained else ''}", value)
     blocks = (
-        _block(passage.cite, passage.title, passage.heading, f"\n{nestling.quoted(passage.text.strip())}")
+        _block(passage.cite, passage.title, passage.heading, f"\n{nestling.quoted(_shorn(passage.text))}")
         for passage in found
     )
     return Answer(fenced("Passages, best first", "\n\n".join(blocks)), value)
@@ -144,13 +146,18 @@ def list_(nest: nestling.Nest, given: dict[str, Any]) -> Answer:
     value = data({**wire.documents(page), "total": len(found), "next": more})
     if not page:
         return Answer("there are no documents" if after is None else "there are no more documents", value)
-    lines = "\n".join(
-        f"{nestling.marker(each.id)} {_line(each.title)} ({each.characters:,} characters,"
-        f" {each.parents} passages)"
-        for each in page
-    )
+    lines = "\n".join(map(_listed, page))
     what = f"{len(page)} of {len(found)} documents, by id"
     return Answer(fenced(f"{what}; go on with after={nestling.marker(more)}" if more else what, lines), value)
+
+
+def _listed(info: nestling.DocumentInfo) -> str:
+    passages = "1 passage" if info.parents == 1 else f"{info.parents} passages"
+    # the names of fields are what a filter is made of
+    told = _line(wire.dumps(wire.plain(info.metadata), indent=None)) if info.metadata else ""
+    cut = told if len(told) <= MOST_METADATA else f"{told[:MOST_METADATA]}…"
+    named = f"{nestling.marker(info.id)} {_line(info.title)}".rstrip()
+    return f"{named} ({info.characters:,} characters, {passages}) {cut}".rstrip()
 
 
 def data(value: Any, ids: Sequence[str] = _IDS) -> Any:
@@ -238,7 +245,7 @@ def _told(
     blocks = []
     for parent in parents:
         text = document.text[parent.start : parent.end]
-        shown = f" ({len(text):,} characters)" if outline else f"\n{nestling.quoted(text.strip())}"
+        shown = f" ({len(text):,} characters)" if outline else f"\n{nestling.quoted(_shorn(text))}"
         blocks.append(_block(nestling.marker(parent.id), document.title, parent.heading, shown))
     ways = {"before them": previous, "after them": following}
     around = "; ".join(f"{where}: {nestling.marker(id)}" for where, id in ways.items() if id is not None)
@@ -249,6 +256,11 @@ def _told(
 def _block(cite: str, title: str, heading: Sequence[str], rest: str) -> str:
     names = heading[1:] if tuple(heading[:1]) == (title,) else heading
     return f"{cite} {' › '.join(_line(name) for name in (title, *names) if name)}".rstrip() + rest
+
+
+def _shorn(text: str) -> str:
+    """Without blank lines around it; the first line keeps its indent, as in a table or code."""
+    return text.strip("\r\n").rstrip()
 
 
 def _line(text: str) -> str:
@@ -273,7 +285,10 @@ _GATE: dict[str, wire.JSON] = {
         "type": "number",
         "minimum": -1,
         "maximum": 1,
-        "description": "Leave out passages whose best part's cosine to the query is below it.",
+        "description": (
+            "Leave out passages whose best part's cosine to the query is below it. By the built-in model, what is"
+            " below 0.3 has hardly to do with it."
+        ),
     },
     "min_coverage": {
         "type": "number",
@@ -300,7 +315,9 @@ TOOLS = {
         Tool(
             "search",
             "Search",
-            "Find the passages that answer a query, best first, each whole, with a marker to cite it by.",
+            "Find the passages that answer a query, best first, each whole, with a marker to cite it by. Begin"
+            " here. The nearest passages come back whether they answer or not: judge them, and say where they do"
+            " not.",
             {
                 "query": _QUERY,
                 "k": _whole(1, MOST_PASSAGES, 5, "How many passages."),
@@ -328,7 +345,8 @@ TOOLS = {
             "read",
             "Read",
             "Read a passage by its id or marker, with those before and after it; or a document by its id, from its"
-            " beginning; or its outline: the headings, each with the marker to read on by.",
+            " beginning; or its outline: the headings, each with the marker to read on by. For what stands around a"
+            " passage that was found, or all of a document.",
             {
                 "id": {
                     "type": "string",
@@ -349,7 +367,8 @@ TOOLS = {
         Tool(
             "list",
             "List",
-            "List the documents by id, with title, metadata and size.",
+            "List the documents by id, with title, size and metadata: what there is, and what `where` can filter"
+            " by.",
             {
                 "where": _WHERE,
                 "after": {
