@@ -212,6 +212,11 @@ class RemoteNest(Nest):
         damage: list[str] = self._connection.call("GET", "/v1/check")["damage"]
         return damage
 
+    def editions(self) -> Sequence[EditionInfo]:
+        """See `Nest.editions`."""
+        found = self._connection.call("GET", "/v1/editions")["editions"]
+        return [value_of(EditionInfo, each) for each in found]
+
     @property
     def recipe(self) -> Recipe:
         """See `Nest.recipe`."""
@@ -260,10 +265,6 @@ class RemoteNest(Nest):
     def rebuild(self, *args: Any, **options: Any) -> Rebuilt:
         """Refused."""
         _no("rebuild")
-
-    def editions(self) -> Sequence[EditionInfo]:
-        """Refused."""
-        _no("editions")
 
     def at(self, edition: int) -> Nest:
         """Refused."""
