@@ -12,6 +12,7 @@ from urllib.parse import quote
 from nestling import settings
 from nestling.answers import Answer, Verification
 from nestling.connection import Connection, dumps
+from nestling.editions import EditionInfo
 from nestling.errors import NotFoundError, ServerError, SettingError
 from nestling.from_json import value_of
 from nestling.ingest.check import is_storable
@@ -204,6 +205,11 @@ class RemoteNest(Nest):
         damage: list[str] = self._connection.call("GET", "/v1/check")["damage"]
         return damage
 
+    def editions(self) -> Sequence[EditionInfo]:
+        """See `Nest.editions`."""
+        found = self._connection.call("GET", "/v1/editions")["editions"]
+        return [value_of(EditionInfo, each) for each in found]
+
     @property
     def recipe(self) -> Recipe:
         """See `Nest.recipe`."""
@@ -241,7 +247,6 @@ class RemoteNest(Nest):
     keep_scoring = _refused(Nest.keep_scoring)
     sync = _refused(Nest.sync)
     rebuild = _refused(Nest.rebuild)
-    editions = _refused(Nest.editions)
     at = _refused(Nest.at)
     switch = _refused(Nest.switch)
     rollback = _refused(Nest.rollback)

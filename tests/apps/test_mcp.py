@@ -217,6 +217,17 @@ def test_list_goes_on_where_it_stopped(filled: nestling.Nest) -> None:
     assert "no more documents" in text(call(filled, "list", after="zzz"))
 
 
+def test_list_tells_in_text_what_can_be_filtered_by(nest: nestling.Nest) -> None:
+    """A model that sees no structured content learns the names and values of fields, which are quoted and cut."""
+    nest.add(
+        nestling.Document("a", "Text.", "A", {"lang": "de", "note": "see [cite:admin]", "long": "x" * 999})
+    )
+    (line,) = inside(text(call(nest, "list"))).splitlines()
+    assert line.startswith('[cite:a] A (5 characters, 1 passage) {"lang": "de", "note": "see (cite:admin]", ')
+    assert line.endswith("x…")
+    assert len(line) < 400
+
+
 def test_documents_are_resources(filled: nestling.Nest) -> None:
     """Each has an address by which its whole text is read; a passage's id, a path and nonsense are none."""
 
@@ -460,7 +471,7 @@ def test_the_page_shows_what_is_answered(handbook: Path) -> None:
     """Every call on docs/mcp.md has the answer that stands under it."""
     page = PAGE.read_text("utf-8")
     exchanges = re.findall(r"^```json call\n(.*?)^```\n\n```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    assert len(exchanges) == 4
+    assert len(exchanges) == 5
     with nestling.open(handbook) as nest:
         for asked, answered in exchanges:
             request = json.loads(asked)

@@ -184,6 +184,7 @@ def test_demo(run: Run) -> None:
     assert result.stdout.count("\n? ") == 3
     assert result.stdout.count("[cite:") == 6
     assert "nestling search --nest demo.nest" in result.stdout
+    assert "nestling serve --nest demo.nest" in result.stdout
     again = json.loads(run("demo", "--json", env={"NESTLING_NEST": "mine.nest"}).stdout)
     assert (again["nest"], again["added"], again["embedded"]) == ("demo.nest", [], 0)
     assert len(again["unchanged"]) > 50

@@ -74,6 +74,8 @@ def test_no_number_is_made_up() -> None:
     assert "10,000 questions would not tell" in verdict(RECALL, close, paired(np.zeros(100), close))
     same = compare(result({RECALL: [0.5, 0.6]}), result({RECALL: [0.5, 0.6]}))
     assert same.rows[0].verdict == "no difference: the same on all 2 questions"
+    alike = compare(result({RECALL: [0.5]}), result({RECALL: [0.5]}))
+    assert alike.rows[0].verdict == "no difference: the same on the one question"
     one = compare(result({RECALL: [0.5]}), result({RECALL: [0.6]})).rows[0]
     assert one.verdict == "no winner: one question cannot tell, n = 1"
     assert one.low is None

@@ -116,7 +116,9 @@ def _next(nest: str) -> str:
     lines = (
         (f"{nestling} search --nest {named} your question", "passages for a reader"),
         (f"{nestling} context --nest {named} your question --budget 1000", "passages for a prompt"),
+        (f"{nestling} ask --nest {named} your question", "an answer, cited and checked"),
         (f"{nestling} show --nest {named} lambda.md --tree", "a document, its parents and children"),
+        (f"{nestling} serve --nest {named}", "all of it in a browser, at http://127.0.0.1:8000"),
         (f"{nestling} add yourdocs/", f"your own text, in ./{options.NEST_HERE}"),
         (f"{nestling} search your question", "of it"),
     )

@@ -73,6 +73,14 @@ def list_(nest: str | None, as_json: bool) -> None:
     if as_json:
         print_json(wire.keys(path, found))
         return
+    if not found:
+        nestling.open(path).close()  # a nest that is not there has no keys, too
+        who = (
+            "nobody is served"
+            if keys_of(path).wanted
+            else "anyone on this machine is served, and nobody else"
+        )
+        complain(f"there is no key to {path}: {who}")
     lines = (
         (each.name, each.rights, _scope(each.scope), str(each.rate or "any"), each.made) for each in found
     )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import nestling
 from nestling.apps import wire
-from nestling.apps.mcp_text import block, data, fenced, one_line, unmarked
+from nestling.apps.mcp_text import block, data, fenced, one_line, shorn, unmarked
 from nestling.settings import BUDGET, PASSAGES
 
 # Documents of a page of a list, where it is not said how many.
@@ -16,6 +16,8 @@ DOCUMENTS = 50
 MOST_HEADINGS = 200
 # Characters of the passages of one `read`; the one that was asked for is whole however long it is.
 MOST_CHARACTERS = 20_000
+# Characters of a document's metadata in a list as text.
+MOST_METADATA = 300
 
 
 class Answer(NamedTuple):
@@ -40,7 +42,7 @@ def search(nest: nestling.Nest, given: dict[str, Any]) -> Answer:
     if not found:
         return Answer(f"nothing was found{f': {found.abstained}' if found.abstained else ''}", value)
     blocks = (
-        block(passage.cite, passage.title, passage.heading, f"\n{nestling.quoted(passage.text.strip())}")
+        block(passage.cite, passage.title, passage.heading, f"\n{nestling.quoted(shorn(passage.text))}")
         for passage in found
     )
     return Answer(fenced("Passages, best first", "\n\n".join(blocks)), value)
@@ -103,13 +105,18 @@ def list_(nest: nestling.Nest, given: dict[str, Any]) -> Answer:
     value = data({**wire.documents(page), "total": len(found), "next": more})
     if not page:
         return Answer("there are no documents" if after is None else "there are no more documents", value)
-    lines = "\n".join(
-        f"{nestling.marker(each.id)} {one_line(each.title)} ({each.characters:,} characters,"
-        f" {each.parents} passages)"
-        for each in page
-    )
+    lines = "\n".join(map(_listed, page))
     what = f"{len(page)} of {len(found)} documents, by id"
     return Answer(fenced(f"{what}; go on with after={nestling.marker(more)}" if more else what, lines), value)
+
+
+def _listed(info: nestling.DocumentInfo) -> str:
+    passages = "1 passage" if info.parents == 1 else f"{info.parents} passages"
+    # the names of fields are what a filter is made of
+    told = one_line(wire.dumps(wire.plain(info.metadata), indent=None)) if info.metadata else ""
+    cut = told if len(told) <= MOST_METADATA else f"{told[:MOST_METADATA]}…"
+    named = f"{nestling.marker(info.id)} {one_line(info.title)}".rstrip()
+    return f"{named} ({info.characters:,} characters, {passages}) {cut}".rstrip()
 
 
 def _gate(given: dict[str, Any]) -> dict[str, Any]:
@@ -165,7 +172,7 @@ def _told(
     blocks = []
     for parent in parents:
         text = document.text[parent.start : parent.end]
-        shown = f" ({len(text):,} characters)" if outline else f"\n{nestling.quoted(text.strip())}"
+        shown = f" ({len(text):,} characters)" if outline else f"\n{nestling.quoted(shorn(text))}"
         blocks.append(block(nestling.marker(parent.id), document.title, parent.heading, shown))
     ways = {"before them": previous, "after them": following}
     around = "; ".join(f"{where}: {nestling.marker(id)}" for where, id in ways.items() if id is not None)

@@ -58,3 +58,8 @@ def block(cite: str, title: str, heading: Sequence[str], rest: str) -> str:
 def one_line(text: str) -> str:
     """Text on one line, harmless."""
     return " ".join(nestling.quoted(text).split())
+
+
+def shorn(text: str) -> str:
+    """Without blank lines around it; the first line keeps its indent, as in a table or code."""
+    return text.strip("\r\n").rstrip()

@@ -71,7 +71,10 @@ _GATE: dict[str, wire.JSON] = {
         "type": "number",
         "minimum": -1,
         "maximum": 1,
-        "description": "Leave out passages whose best part's cosine to the query is below it.",
+        "description": (
+            "Leave out passages whose best part's cosine to the query is below it. By the built-in model, what is"
+            " below 0.3 has hardly to do with it."
+        ),
     },
     "min_coverage": {
         "type": "number",
@@ -98,7 +101,9 @@ TOOLS = {
         Tool(
             "search",
             "Search",
-            "Find the passages that answer a query, best first, each whole, with a marker to cite it by.",
+            "Find the passages that answer a query, best first, each whole, with a marker to cite it by. Begin"
+            " here. The nearest passages come back whether they answer or not: judge them, and say where they do"
+            " not.",
             {
                 "query": _QUERY,
                 "k": _whole(1, MOST_PASSAGES, PASSAGES, "How many passages."),
@@ -126,7 +131,8 @@ TOOLS = {
             "read",
             "Read",
             "Read a passage by its id or marker, with those before and after it; or a document by its id, from its"
-            " beginning; or its outline: the headings, each with the marker to read on by.",
+            " beginning; or its outline: the headings, each with the marker to read on by. For what stands around a"
+            " passage that was found, or all of a document.",
             {
                 "id": {
                     "type": "string",
@@ -147,7 +153,8 @@ TOOLS = {
         Tool(
             "list",
             "List",
-            "List the documents by id, with title, metadata and size.",
+            "List the documents by id, with title, size and metadata: what there is, and what `where` can filter"
+            " by.",
             {
                 "where": _WHERE,
                 "after": {

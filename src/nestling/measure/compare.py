@@ -179,7 +179,9 @@ def verdict(figure: str, deltas: Values, found: Difference, names: tuple[str, st
         questions it would take to tell.
     """
     if not np.any(np.abs(deltas) > 1e-9):
-        return f"no difference: the same on all {found.n} questions"
+        return (
+            f"no difference: the same on {'the one question' if found.n == 1 else f'all {found.n} questions'}"
+        )
     if not (found.low > 0 or found.high < 0):
         return f"no winner: {_more(needed(deltas))}, n = {found.n}"
     scale, unit = _UNITS.get(figure, _POINTS)

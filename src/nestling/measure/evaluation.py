@@ -191,8 +191,9 @@ class Evaluation:
                 summary=tuple(_read(Figure, each) for each in value["summary"]),
             )
         except (LookupError, TypeError, AttributeError) as error:
+            what = f"it has no {error}" if isinstance(error, KeyError) else f"{error!r:.80}"
             raise DocumentError(
-                f"this is no evaluation ({error!r:.80}); give what `nestling eval --out FILE` wrote"
+                f"this is no evaluation ({what}); give what `nestling eval --out FILE` wrote"
             ) from error
 
 

@@ -175,13 +175,18 @@ def test_every_method_is_there() -> None:
             assert inspect.signature(ours) == inspect.signature(theirs), name
 
 
+def test_editions_are_told(pair: tuple[nestling.Nest, nestling.Nest, Served]) -> None:
+    """What the server tells of its editions is what the nest tells."""
+    nest, remote, _ = pair
+    assert list(remote.editions()) == list(nest.editions()) != []
+
+
 def test_what_needs_the_file_is_refused(pair: tuple[nestling.Nest, nestling.Nest, Served]) -> None:
     """It is refused with what to do instead."""
     _, remote, server = pair
     refused: list[Callable[[], Any]] = [
         lambda: remote.rebuild(),
         lambda: remote.sync("."),
-        lambda: remote.editions(),
         lambda: remote.at(1),
         lambda: remote.switch(1),
         lambda: remote.rollback(),

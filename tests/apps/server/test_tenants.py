@@ -144,7 +144,9 @@ def requests() -> Iterator[tuple[str, str, dict[str, Any]]]:
             if isinstance(body, bytes):
                 sent = {"content": body, "headers": {"Content-Type": "application/octet-stream"}}
             if path in ("/v1/documents", "/v1/metadata") and method == "get":
-                sent["params"] = {"where": json.dumps(WIDER), "limit": 1000}
+                sent["params"] = {"where": json.dumps(WIDER)}
+                if path == "/v1/documents":
+                    sent["params"]["limit"] = 1000
             yield method, path.replace("{id}", quote(id, safe="")).replace("{name}", quote(id, safe="")), sent
 
 

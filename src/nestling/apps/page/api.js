@@ -29,7 +29,9 @@ export async function events(address, body, on, signal) {
   const hear = hearing(on);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch((error) => {
+      throw error.name === "AbortError" ? error : brokenOff();
+    });
     if (done) break;
     hear(value);
   }
@@ -41,7 +43,7 @@ export async function putFile(name, file, sent, on) {
   for (;;) {
     const request = await requested(`/v1/files/${encodeURIComponent(name)}`, file, sent, on);
     if (request.status !== 401) return request.finish();
-    if (!(await askForKey(request.reason()))) return request.finish();
+    if (!(await askForKey(whyKey()))) return request.finish();
   }
 }
 
@@ -64,12 +66,11 @@ function requested(address, file, sent, on) {
     request.addEventListener("error", () => reject(unreachable()));
     request.addEventListener("load", () => {
       more();
-      const failed = () => errorOf(request.status, request.responseText);
       const finish = () => {
-        if (request.status !== 200) throw failed();
+        if (request.status !== 200) throw errorOf(request.status, request.responseText);
         return hear.last();
       };
-      resolve({ status: request.status, finish, reason: () => failed().message });
+      resolve({ status: request.status, finish });
     });
     request.send(file);
   });
@@ -92,7 +93,7 @@ function hearing(on) {
   };
   hear.last = () => {
     if (last?.name === "error") throw new ApiError(0, last.data.error.type, last.data.error.message);
-    if (!last || rest.trim()) throw new ApiError(0, "ServerError", "The answer broke off; try again.");
+    if (!last || rest.trim()) throw brokenOff();
     return last.data;
   };
   return hear;
@@ -109,9 +110,13 @@ async function answered(method, address, body, headers, signal) {
     }
     if (response.ok) return response;
     const error = errorOf(response.status, await response.text());
-    if (response.status !== 401 || !(await askForKey(error.message))) throw error;
+    if (response.status !== 401) throw error;
+    const why = whyKey();
+    if (!(await askForKey(why))) throw new ApiError(401, error.type, why);
   }
 }
+
+const brokenOff = () => new ApiError(0, "ServerError", "The answer broke off; see whether the server still runs, and try again.");
 
 const unreachable = () =>
   new ApiError(0, "ServerError", "The server cannot be reached; see whether it still runs, and try again.");
@@ -131,6 +136,18 @@ function keyHeader() {
   const key = sessionStorage.getItem(KEPT);
   return key ? { Authorization: `Bearer ${key}` } : {};
 }
+
+export const hasKey = () => sessionStorage.getItem(KEPT) !== null;
+
+/** Ask for another key; gives whether there is one. */
+export const changeKey = () => askForKey("Give another key, to see and do what that one may.");
+
+// What a reader is told instead of what a program is.
+const KEY_WHY = {
+  none: "To read this nest, a key is needed: ask whoever runs it for one.",
+  unknown: "This key is not known here. See that all of it was pasted, or ask for another.",
+};
+const whyKey = () => (hasKey() ? KEY_WHY.unknown : KEY_WHY.none);
 
 let asking = null;
 

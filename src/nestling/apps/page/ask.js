@@ -1,10 +1,10 @@
 // Ask: an answer as it is written, with chips for what it cites, and marks where it says more than the passages.
 
-import { go, opening } from "./address.js";
+import { address, go, opening } from "./address.js";
 import { documentPath, events, get } from "./api.js";
 import { at, button, details, foreign, make, many, say, told } from "./dom.js";
 import { hide, isShownFor, peeks } from "./peek.js";
-import { Points, joined, marked } from "./points.js";
+import { Points, joined, marked, wordEnd, wordStart } from "./points.js";
 import { remember } from "./reader.js";
 
 // As answers are written: see docs/asking.md.
@@ -23,15 +23,43 @@ const STANDINGS = {
   child: "a child, and no passage",
   malformed: "not readable as a citation",
 };
-const AROUND = 300;
+// Code points that a card shows around what is marked, and how far it looks not to cut a word.
+const AROUND = 180;
+const WORD = 24;
+const STOP = /^[.,;:!?…]*/;
+const CLOSING = /["'”’»“«」]/;
+const HINT = "The answer is made from the documents, and every sentence of it is checked against them.";
 
 let running = null;
 let lastTouch = false;
+let asked = null;
+// answers of this visit, to go back to
+const answers = new Map();
 
-/** Bring the view to what the address says; asking again is left to the reader. */
+/** Bring the view to what the address says; a question that was not asked yet is left to the reader to ask. */
 export function show(values) {
   document.title = values.q ? `${values.q} – Ask – Nestling` : "Ask – Nestling";
-  if (values.q && !at("question").value) at("question").value = values.q;
+  if (asked === null) say(at("ask-status"), HINT);
+  if (!values.q || values.q === asked) return;
+  running?.abort();
+  running = null;
+  ended();
+  asked = values.q;
+  at("question").value = values.q;
+  const found = answers.get(values.q);
+  if (found) {
+    draw(found);
+    return;
+  }
+  at("answer").hidden = true;
+  at("answered-from").replaceChildren();
+  say(at("ask-status"), `Not asked yet: press Ask. ${HINT}`);
+}
+
+function ended() {
+  if (document.activeElement === at("stop")) at("question").focus();
+  at("stop").hidden = true;
+  at("answer").removeAttribute("aria-busy");
 }
 
 async function ask(question) {
@@ -39,7 +67,8 @@ async function ask(question) {
   const mine = (running = new AbortController());
   const answer = at("answer");
   let text = "";
-  answer.hidden = false;
+  asked = question;
+  answer.hidden = true;
   answer.setAttribute("aria-busy", "true");
   answer.replaceChildren();
   at("answered-from").replaceChildren();
@@ -49,20 +78,20 @@ async function ask(question) {
     const hear = (name, data) => {
       if (name !== "text" || mine.signal.aborted) return;
       text += data.text;
+      answer.hidden = false;
       answer.replaceChildren(make("p", { class: "said", dir: "auto" }, ...provisional(text)));
     };
     const found = await events("/v1/ask", { question, context: true }, hear, mine.signal);
+    if (running !== mine) return;
+    answers.set(question, found);
     draw(found);
   } catch (error) {
     if (running !== mine) return;
-    if (!text) answer.hidden = true;
-    if (error.name === "AbortError") say(at("ask-status"), "Stopped. What was written so far was not verified.");
-    else say(at("ask-status"), error.message, true);
+    const unverified = text ? " What was written so far was not verified." : "";
+    if (error.name === "AbortError") say(at("ask-status"), `Stopped.${unverified}`);
+    else say(at("ask-status"), `${error.message}${unverified}`, true);
   } finally {
-    if (running === mine) {
-      at("stop").hidden = true;
-      answer.removeAttribute("aria-busy");
-    }
+    if (running === mine) ended();
   }
 }
 
@@ -82,19 +111,18 @@ function draw(found) {
   const { claims, citations } = found.verification;
   const answer = at("answer");
   const passages = new Map(found.context.passages.map((each) => [each.id, each]));
-  const sentences = claims.filter((claim) => claim.kind === "sentence");
-  const unsupported = claims.filter((claim) => claim.verdict !== "supported");
+  answer.hidden = false;
   if (found.abstained) {
-    answer.replaceChildren(make("p", {}, make("strong", {}, "No answer: "), foreign(found.abstained)));
+    answer.replaceChildren(make("p", {}, make("strong", {}, "No answer: "), foreign(found.abstained)),
+      make("p", {}, make("a", { href: address("search", { q: found.question }) }, "Search for it"), " to see what is nearest."));
     say(at("ask-status"), "There is no answer.");
   } else {
     const numbers = numbered(citations);
     answer.replaceChildren(make("p", { class: "said", dir: "auto" }, ...written(found, numbers, passages)));
-    say(at("ask-status"), `${many(sentences.length, "sentence")}, `
-      + (unsupported.length ? `${many(unsupported.length, "claim")} not supported by the passages.` : "all supported.")
-      + wrongly(citations));
+    say(at("ask-status"), judged(claims) + wrongly(citations));
   }
-  const about = [found.model ? `Written by ${found.model}` : "Sentences of the passages, as they stand",
+  const writer = found.model ? `Written by ${found.model}` : "Sentences of the passages, as they stand";
+  const about = [found.abstained ? "" : writer,
     found.tier === "lexical only" ? "found by words only" : "", ...found.notes];
   answer.append(foreign(about.filter(Boolean).join(" · "), "p", { class: "quiet about" }));
   at("answered-from").replaceChildren(...from(found.context.passages));
@@ -108,6 +136,14 @@ function numbered(citations) {
   return (each) => numbers.get(nameOf(each));
 }
 
+/** How many of the claims hold. */
+function judged(claims) {
+  if (!claims.length) return "It claims nothing that could be checked.";
+  const bad = claims.filter((claim) => claim.verdict !== "supported").length;
+  if (!bad) return `${many(claims.length, "claim")}, all supported.`;
+  return `${bad} of ${many(claims.length, "claim")} not supported by the passages.`;
+}
+
 function wrongly(citations) {
   const bad = citations.filter((each) => each.standing !== "sound").length;
   return bad ? ` ${many(bad, "citation")} ${bad === 1 ? "does" : "do"} not count.` : "";
@@ -118,23 +154,30 @@ function written(found, numbers, passages) {
   const points = new Points(found.text);
   const { claims, citations } = found.verification;
   const chips = markersOf(citations);
-  const bad = claims.filter((claim) => claim.verdict !== "supported");
-  const cuts = new Set([0, points.length]);
+  // what is said of a quote stands after its quotation mark
+  const after = ({ kind, end }) => (kind === "quote" && CLOSING.test(points.slice(end, end + 1)) ? end + 1 : end);
+  const bad = claims.filter((claim) => claim.verdict !== "supported").map((claim) => ({ ...claim, after: after(claim) }));
+  const cuts = new Set([0, points.length, ...bad.map((claim) => claim.after)]);
   for (const each of [...claims, ...chips]) cuts.add(each.start).add(each.end);
+  const stops = new Map(chips.map(({ end }) => [end, end + STOP.exec(points.slice(end, end + 8))[0].length]));
+  for (const stop of stops.values()) cuts.add(stop);
   const places = [...cuts].sort((a, b) => a - b);
   const nodes = [];
   for (let i = 0; i + 1 < places.length; i++) {
     const [from, to] = [places[i], places[i + 1]];
     const chip = chips.find((each) => each.start <= from && to <= each.end);
     if (chip) {
-      if (chip.start === from) nodes.push(...chip.citations.map((each) => chipOf(each, numbers, claims, passages)));
+      if (chip.start === from) nodes.push(...chip.citations.map((each) => chipOf(each, numbers, claimsOf(each, claims, chips), passages)));
       continue;
     }
     const over = bad.filter((claim) => claim.start <= from && to <= claim.end);
     const text = points.slice(from, to);
-    nodes.push(over.length && text.trim() ? make("span", { class: "unsupported" }, text) : text);
+    const node = over.length && text.trim() ? make("span", { class: "unsupported" }, text) : text;
+    // no line begins with the full stop after a chip
+    if (stops.get(from) === to) nodes.push(make("span", { class: "whole" }, nodes.pop(), node));
+    else nodes.push(node);
     // an inner one ends first
-    for (const claim of bad.filter((each) => each.end === to).sort((a, b) => b.start - a.start)) {
+    for (const claim of bad.filter((each) => each.after === to).sort((a, b) => b.start - a.start)) {
       nodes.push(verdictOf(claim));
     }
   }
@@ -152,18 +195,19 @@ function markersOf(citations) {
   return [...chips.values()];
 }
 
-/** The claims that a citation stands for: the sentence that it is in or after, and what is quoted there. */
-function claimsOf(citation, claims) {
+/** The claims that a citation stands for: what it ends, back to the marker before; where it leads, what follows. */
+function claimsOf(citation, claims, chips) {
   const citing = claims.filter((claim) => claim.cites.includes(citation.id));
-  const sentences = citing.filter((claim) => claim.kind === "sentence");
-  const own = sentences.filter((claim) => claim.start <= citation.start).at(-1) ?? sentences[0];
-  if (!own) return citing;
-  return citing.filter((claim) => own.start <= claim.start && claim.end <= own.end);
+  const before = citing.filter((claim) => claim.start <= citation.start);
+  const pool = before.length ? before : citing.slice(0, 1);
+  if (!pool.length) return [];
+  const own = pool.reduce((last, claim) => (claim.end > last.end ? claim : last));
+  const from = Math.max(0, ...chips.filter((chip) => chip.end <= own.start).map((chip) => chip.end));
+  return pool.filter((claim) => claim.start >= from);
 }
 
-function chipOf(citation, numbers, claims, passages) {
+function chipOf(citation, numbers, about, passages) {
   const sound = citation.standing === "sound";
-  const about = claimsOf(citation, claims);
   const verdict = sound ? worst(about) : STANDINGS[citation.standing];
   const spans = about.flatMap((claim) => claim.support).filter((each) => each.id === citation.id)
     .map((each) => [each.start, each.end]);
@@ -201,7 +245,9 @@ async function passageCard(citation, verdict, spans, claims, passages) {
   const head = make("p", { class: "peek-head" }, make("strong", {}, foreign(citation.title || citation.id || citation.marker)),
     " ", foreign(heading.join(" › "), "bdi", { class: "quiet" }));
   const good = citation.standing === "sound" && claims.every((claim) => claim.verdict === "supported");
-  const said = make("p", { id: "peek-said", class: good ? "good" : "bad" }, `${good ? "✓" : "⚠"} ${verdict}`);
+  const said = make("div", { id: "peek-said" },
+    make("p", { class: good ? "good" : "bad" }, `${good ? "✓" : "⚠"} ${verdict}`),
+    ...(citation.standing === "sound" ? reasons(claims) : []));
   let text;
   try {
     text = await textOf(citation, passages);
@@ -214,12 +260,16 @@ async function passageCard(citation, verdict, spans, claims, passages) {
   const inside = spans.map(([start, end]) => [start - offset, end - offset]);
   const [first] = joined(inside, 0, points.length);
   const last = joined(inside, 0, points.length).at(-1);
-  const start = first && points.length > 3 * AROUND ? Math.max(0, first[0] - AROUND) : 0;
-  const end = Math.min(points.length, (last ? last[1] : start + 2 * AROUND) + AROUND);
+  const start = first && points.length > 3 * AROUND ? wordStart(points, Math.max(0, first[0] - AROUND), WORD) : 0;
+  const end = wordEnd(points, Math.min(points.length, (last ? last[1] : start + AROUND) + AROUND), WORD);
   const quote = make("p", { class: "text", dir: "auto" }, start ? "… " : "", ...marked(points, start, end, inside),
     end < points.length ? " …" : "");
-  return [head, said, quote, make("p", { class: "quiet" }, "Press it to open the document.")];
+  return [head, said, quote, make("p", { class: "quiet hint" }, "Press it to open the document.")];
 }
+
+/** Why claims are not supported, each reason once. */
+const reasons = (claims) =>
+  [...new Set(claims.map((claim) => claim.reason).filter(Boolean))].map((each) => foreign(each, "p"));
 
 /** The text of the passage that is cited, or null where there is none. */
 async function textOf(citation, passages) {
@@ -244,7 +294,7 @@ function verdictOf(claim) {
         + VERDICTS[claim.verdict]),
       claim.reason ? foreign(claim.reason, "p") : null,
       make("p", { class: "quiet" }, `The best place holds ${Math.round(100 * claim.share)} % of its words.`),
-      where ? foreign(`Found in ${where}.`, "p", { class: "quiet" }) : null,
+      where ? foreign(`Found in ${where}. Press it to open that.`, "p", { class: "quiet" }) : null,
     ].filter(Boolean);
   });
   return mark;

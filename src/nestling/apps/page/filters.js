@@ -31,13 +31,23 @@ export class Filters {
   async show(where) {
     const found = await known();
     this.rest = { ...where };
-    this.controls = found.map(controlOf);
-    for (const control of this.controls) {
+    const controls = found.map(controlOf);
+    for (const control of controls) {
       if (control.name in this.rest && control.set(this.rest[control.name])) delete this.rest[control.name];
     }
+    const focused = this.controlled(document.activeElement);
+    this.controls = controls;
     this.place.replaceChildren(...this.controls.map((control) => control.element));
+    this.controls.find((control) => control.name === focused)?.element.querySelector("select, input").focus();
     if (!found.length) this.place.append(make("p", { class: "quiet" }, "No document has metadata to filter by."));
+    const wasAmong = this.active.contains(document.activeElement);
     this.active.replaceChildren(...Object.entries(where).map(([name, value]) => this.chip(name, value, where)));
+    if (wasAmong) (this.active.querySelector("button") ?? this.place.closest("details").querySelector("summary")).focus();
+  }
+
+  /** The name of the field that an element is in. */
+  controlled(element) {
+    return this.controls.find((control) => control.element.contains(element))?.name;
   }
 
   chip(name, value, where) {
@@ -58,13 +68,18 @@ export class Filters {
   }
 }
 
-/** The filter in an address, or none where it is not one. */
-export function parsedWhere(text) {
+/** The filter in an address; an empty one where it cannot be read. */
+export const parsedWhere = (text) => readWhere(text) ?? {};
+
+/** What to say where the filter in an address cannot be read, else nothing. */
+export const unread = (text) => (readWhere(text) ? "" : `The filter in the address is not one: ${text}`);
+
+function readWhere(text) {
   try {
     const found = JSON.parse(text || "{}");
-    return found && typeof found === "object" && !Array.isArray(found) ? found : {};
+    return found && typeof found === "object" && !Array.isArray(found) ? found : null;
   } catch {
-    return {};
+    return null;
   }
 }
 

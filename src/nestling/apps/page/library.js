@@ -3,7 +3,7 @@
 import { go, here, opening } from "./address.js";
 import { documentPath, get, putFile, send } from "./api.js";
 import { at, button, foreign, make, many, say, told } from "./dom.js";
-import { Filters, forget, parsedWhere } from "./filters.js";
+import { Filters, forget, parsedWhere, unread } from "./filters.js";
 import { close, current } from "./reader.js";
 
 const PAGE = 50;
@@ -47,14 +47,20 @@ async function list(after) {
     count = found.total;
     tell();
   } catch (error) {
+    if (mine !== asked) return;
+    asked = null; // the same address tries again
     say(at("library-status"), error.message, true);
   }
 }
 
 function tell() {
+  const { values } = here();
   const shown = at("documents").childElementCount;
   at("more-documents").hidden = next === null;
-  say(at("library-status"), shown < count ? `${shown} of ${many(count, "document")}` : many(count, "document"));
+  const narrowed = values.q || values.where;
+  if (unread(values.where)) say(at("library-status"), unread(values.where), true);
+  else if (!count) say(at("library-status"), narrowed ? "No document fits." : "The nest is empty. Add files above, or drop them there.");
+  else say(at("library-status"), shown < count ? `${shown} of ${many(count, "document")}` : many(count, "document"));
 }
 
 function row(info) {
@@ -81,7 +87,7 @@ async function remove(id) {
     deleted = found;
     removed(id);
     const undo = button("Undo", restore);
-    at("toast").replaceChildren(make("span", {}, "Deleted ", foreign(found.title || found.id), "."), undo,
+    at("toast").replaceChildren(make("span", { class: "toast-text" }, "Deleted ", foreign(found.title || found.id), "."), undo,
       button("×", forgive, { "aria-label": "Leave it deleted", class: "plain" }));
     changed();
   } catch (error) {
@@ -114,13 +120,18 @@ export async function restore() {
   try {
     await send("PUT", documentPath(id), { text, title, metadata, source });
     forgive();
-    at("toast").replaceChildren(make("span", {}, foreign(title || id), " is back."), dismiss());
+    at("toast").replaceChildren(make("span", { class: "toast-text" }, foreign(title || id), " is back."), dismiss());
     changed();
     if (here().view === "library") await list("");
     [...at("documents").children].find((each) => each.dataset.id === id)?.querySelector("a").focus();
   } catch (error) {
     at("toast").replaceChildren(make("span", { class: "error" }, error.message), button("Undo", restore), dismiss());
   }
+}
+
+/** Put away what was told in passing, where nothing can be done about it any more. */
+export function settle() {
+  if (!deleted) at("toast").replaceChildren();
 }
 
 /** What was known of the nest is out of date. */
@@ -136,9 +147,10 @@ async function upload(files) {
     say(at("upload-status"), "There is no file in it; drop files or folders.", true);
     return;
   }
-  const lines = files.map(({ name, file }) => ({ name, file, ...line(name) }));
-  at("uploads").replaceChildren(...lines.map((each) => each.element));
+  const all = files.map((each) => ({ ...each, ...line(each.name) }));
+  at("uploads").replaceChildren(...all.map((each) => each.element));
   const sum = { stored: 0, unchanged: 0, failed: 0 };
+  const lines = all.filter((each) => isRead(each) || each.skip());
   for (const each of lines) {
     say(at("upload-status"), `Adding ${many(lines.length, "file")} …`);
     try {
@@ -157,8 +169,15 @@ async function upload(files) {
   const parts = [`${many(sum.stored, "document")} stored`];
   if (sum.unchanged) parts.push(`${sum.unchanged} unchanged`);
   if (sum.failed) parts.push(`${sum.failed} failed`);
+  if (lines.length < all.length) parts.push(`${all.length - lines.length} skipped`);
   say(at("upload-status"), `${parts.join(", ")}.`, sum.failed > 0);
   await list("");
+}
+
+/** Whether a file is of a kind that is read; one that was not met in a folder is tried. */
+function isRead({ name, isInFolder }) {
+  const suffix = /(?<=[^/])\.[^./]*$/.exec(name)?.[0].toLowerCase() ?? "";
+  return !isInFolder || !suffix || at("files").dataset.kinds.split(/\s+/).includes(suffix);
 }
 
 function line(name) {
@@ -179,16 +198,19 @@ function line(name) {
     },
     progress: (event, data) => {
       if (event !== "progress") return;
-      if (data.total) bar.value = 0.5 + data.documents / data.total / 2;
+      if (data.total > 1) bar.value = 0.5 + data.documents / data.total / 2;
+      else bar.removeAttribute("value"); // how long one document takes is not known
       say(state, `${many(data.children, "child", "children")} embedded`);
     },
     done: (report) => {
-      if (report.failed.length) return failed(report.failed.map((each) => `${each.name}: ${each.reason}`));
       const { added, updated, unchanged, empty } = report;
       const what = [[added, "added"], [updated, "replaced"], [unchanged, "unchanged"], [empty, "empty"]];
       const told = what.filter(([ids]) => ids.length).map(([ids, how]) => (ids.length > 1 ? `${ids.length} ${how}` : how));
-      return ended(told.join(", ") || "holds no document", false);
+      const wrong = report.failed.map((each) => `${each.name}: ${each.reason}`.replace(`${name}: `, ""));
+      if (!wrong.length) ended(told.join(", ") || "holds no document", false);
+      else ended([...told, ...wrong].join("; "), true);
     },
+    skip: () => ended("skipped: files of this kind are not read", false),
     failed,
   };
 }
@@ -203,7 +225,7 @@ async function filesOf(entry, above) {
   const name = above + entry.name;
   if (entry.isFile) {
     const file = await new Promise((resolve, reject) => { entry.file(resolve, reject); });
-    return [{ name, file }];
+    return [{ name, file, isInFolder: above !== "" }];
   }
   const reader = entry.createReader();
   const found = [];

@@ -26,6 +26,7 @@ export async function show() {
     at("edition-b").value = editions.find((each) => each.state === "live").number;
     at("edition-a").replaceChildren(make("option", { value: "" }, "nothing"), ...options(),
       make("option", { value: SAVED }, "a saved evaluation"));
+    if (at("measure-status").classList.contains("error")) say(at("measure-status"), "");
   } catch (error) {
     editionsShown = false;
     say(at("measure-status"), error.message, true);
@@ -55,7 +56,10 @@ async function measure() {
     if (error.name === "AbortError") say(at("measure-status"), "Stopped.");
     else say(at("measure-status"), error.message, true);
   } finally {
-    if (running === mine) at("measure-stop").hidden = at("measure-progress").hidden = true;
+    if (running === mine) {
+      if (document.activeElement === at("measure-stop")) document.querySelector("#measure-form .main").focus();
+      at("measure-stop").hidden = at("measure-progress").hidden = true;
+    }
   }
 }
 
@@ -125,8 +129,10 @@ function tiles(found, all) {
     "gate precision", "gate recall", "latency p50"];
   const shown = wanted.map((name) => all.find((each) => each.figure === name)).filter(Boolean);
   return make("dl", { class: "tiles" }, ...shown.map((each) => make("div", {},
-    make("dt", {}, each.figure), make("dd", { class: "value" }, told(each, each.mean)),
-    make("dd", { class: "quiet" }, `${interval(each) ? `${interval(each)} · ` : ""}n = ${each.n.toLocaleString("en")}`))));
+    make("dt", {}, ...each.figure.split(/(?<=\/)/).flatMap((part) => [part, make("wbr")]).slice(0, -1)),
+    make("dd", { class: "value" }, told(each, each.mean)),
+    make("dd", { class: "quiet" }, interval(each) ? make("span", { class: "whole" }, interval(each)) : null, " ",
+      make("span", { class: "whole" }, `n = ${each.n.toLocaleString("en")}`)))));
 }
 
 /** The one figure to judge a question by, as the report takes it. */

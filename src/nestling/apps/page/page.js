@@ -1,7 +1,7 @@
 // The page: which view is shown, the theme, and the keys.
 
 import { here } from "./address.js";
-import { get } from "./api.js";
+import { changeKey, get, hasKey } from "./api.js";
 import { at, many, say } from "./dom.js";
 import { hide } from "./peek.js";
 import * as ask from "./ask.js";
@@ -16,8 +16,11 @@ const THEMES = ["system", "light", "dark"];
 const LETTERS = "nestling.letters";
 
 let shown = null;
+// whether what stands in the head is so
+let isKnown = true;
 
 function route() {
+  if (!isKnown) head();
   const { view, values } = here();
   const name = view in VIEWS ? view : "search";
   hide();
@@ -28,6 +31,7 @@ function route() {
   }
   VIEWS[name].show(values);
   reader.show(values.open);
+  library.settle();
   if (shown !== name && shown !== null && !values.open) at("main").focus({ preventScroll: true });
   shown = name;
 }
@@ -35,10 +39,14 @@ function route() {
 async function head() {
   try {
     const { nest, documents } = await get("/v1/stats");
-    at("nest").textContent = `${nest}, ${many(documents, "document")}`;
+    say(at("nest"), `${nest}, ${many(documents, "document")}`);
+    search.holds(documents);
+    isKnown = true;
   } catch (error) {
-    say(at("nest"), error.message, true);
+    say(at("nest"), error.status === 401 ? "no key" : "no answer", true);
+    isKnown = false;
   }
+  at("key-button").hidden = !hasKey();
 }
 
 // --- theme
@@ -105,6 +113,7 @@ addEventListener("keydown", (event) => {
 
 at("theme").addEventListener("click", () => setTheme(THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length]));
 at("theme").textContent = `Theme: ${theme()}`;
+at("key-button").addEventListener("click", async () => { if (await changeKey()) location.reload(); });
 at("help-button").addEventListener("click", () => at("help").showModal());
 at("help-close").addEventListener("click", () => at("help").close());
 at("letters").checked = localStorage.getItem(LETTERS) !== "off";

@@ -5,6 +5,12 @@ export class Points {
     this.text = text;
     this.units = /[\ud800-\udbff][\udc00-\udfff]/.test(text) ? unitsOf(text) : null;
     this.length = this.units ? this.units.length - 1 : text.length;
+    this.lined = null;
+  }
+
+  /** The spans where columns matter: fenced code, tables, and sessions of Python. */
+  get columns() {
+    return (this.lined ??= columnsOf(this.text).map((span) => span.map((unit) => this.point(unit))));
   }
 
   /** The text between two offsets in code points. */
@@ -32,6 +38,27 @@ export class Points {
   }
 }
 
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const TABLE = /^\s*(?:\|.*\||\+[-=+]{3,})/;
+const SESSION = /^\s*>>> /;
+
+function columnsOf(text) {
+  const spans = [];
+  let fence = "";
+  let isSession = false;
+  for (const { 0: line, index } of text.matchAll(/[^\n]+\n?|\n/g)) {
+    const mark = FENCE.exec(line)?.[1] ?? "";
+    isSession = line.trim() !== "" && (isSession || SESSION.test(line));
+    if (fence || mark || isSession || TABLE.test(line)) {
+      if (spans.at(-1)?.[1] === index) spans.at(-1)[1] += line.length;
+      else spans.push([index, index + line.length]);
+    }
+    if (!fence) fence = mark;
+    else if (mark.startsWith(fence) && line.trim() === mark) fence = "";
+  }
+  return spans;
+}
+
 function unitsOf(text) {
   const units = [0];
   let at = 0;
@@ -53,17 +80,42 @@ export function joined(spans, start, end) {
   return found;
 }
 
-/** The text of a range as nodes, with these spans in <mark>. */
+/** The first place from a point on, at most so many code points further, where a word begins; else the point. */
+export function wordStart(points, point, most) {
+  if (point <= 0) return point;
+  const near = points.slice(point - 1, point + most);
+  const found = /(?<=\s)\S/.exec(near);
+  return found ? point - 1 + new Points(near.slice(0, found.index)).length : point;
+}
+
+/** The last place back from a point, at most so many code points before it, where a word ends; else the point. */
+export function wordEnd(points, point, most) {
+  if (point >= points.length) return point;
+  const from = Math.max(0, point - most);
+  const found = /^[^]*\S(?=\s)/.exec(points.slice(from, point + 1));
+  return found ? from + new Points(found[0]).length : point;
+}
+
+/**
+ * The text of a range as nodes, with these spans in <mark>. A span is [start, end], and true where it is the best of
+ * several. Where columns matter, letters are of one width.
+ */
 export function marked(points, start, end, spans) {
-  const nodes = [];
-  let at = start;
-  for (const [from, to] of joined(spans, start, end)) {
-    if (from > at) nodes.push(points.slice(at, from));
-    const mark = document.createElement("mark");
-    mark.textContent = points.slice(from, to);
-    nodes.push(mark);
-    at = to;
-  }
-  if (at < end) nodes.push(points.slice(at, end));
-  return nodes;
+  const best = spans.length > 1 ? spans.find((each) => each[2]) : undefined;
+  const cuts = new Set([start, end]);
+  const inside = joined(spans, start, end);
+  const columns = joined(points.columns, start, end);
+  for (const [from, to] of [...inside, ...columns, ...joined(best ? [best] : [], start, end)]) cuts.add(from).add(to);
+  const places = [...cuts].sort((a, b) => a - b);
+  const among = (all, at) => all.some(([from, to]) => from <= at && at < to);
+  return places.slice(0, -1).map((from, i) => {
+    const text = points.slice(from, places[i + 1]);
+    const isMarked = among(inside, from);
+    if (!isMarked && !among(columns, from)) return text;
+    const node = document.createElement(isMarked ? "mark" : "span");
+    node.textContent = text;
+    node.classList.toggle("columns", among(columns, from));
+    node.classList.toggle("best", isMarked && Boolean(best) && among([best], from));
+    return node;
+  });
 }

@@ -11,8 +11,13 @@ let wanted = null;
 // What to mark in a passage, by its id: spans of the document.
 const marks = new Map();
 
-/** Remember what is to be marked when a passage is opened. */
-export const remember = (id, spans) => marks.set(id, spans);
+/** Remember what is to be marked when a passage is opened; what is open already is marked at once. */
+export function remember(id, spans) {
+  marks.set(id, spans);
+  if (shown?.tree.id !== id || shown.marks.length || !spans.length) return;
+  shown.marks = spans;
+  draw();
+}
 
 /** Open a document or passage by its id, or close what is open where there is none. */
 export async function show(id) {
@@ -27,17 +32,28 @@ export async function show(id) {
   at("reader-title").replaceChildren(foreign(id));
   at("reader-about").replaceChildren();
   at("reader-legend").hidden = true;
+  shown = null;
+  withTools(false);
   say(at("reader-text"), "Loading …");
   if (!dialog.open) dialog.showModal();
   try {
     const tree = await get(documentPath(id));
     if (wanted !== id) return;
     shown = { tree, points: new Points(tree.document.text), marks: marks.get(id) ?? [] };
+    withTools(true);
     draw();
   } catch (error) {
-    say(at("reader-text"), error.message, true);
+    if (wanted !== id) return;
+    say(at("reader-text"), error.status === 404
+      ? `There is no document or passage “${id}” in this nest. It may have been deleted, or stored by another id.`
+      : error.message, true);
   }
   at("reader-text").focus({ preventScroll: true });
+}
+
+/** Whether there is a document that can be drawn and deleted. */
+function withTools(are) {
+  at("draw").hidden = at("reader-delete").hidden = !are;
 }
 
 /** Whether the parents and children are drawn from now on. */

@@ -3,14 +3,16 @@
 import { address, go, here, opening } from "./address.js";
 import { send } from "./api.js";
 import { at, button, details, foreign, make, many, say, table, told } from "./dom.js";
-import { Filters, parsedWhere } from "./filters.js";
-import { Points, joined, marked } from "./points.js";
+import { Filters, parsedWhere, unread } from "./filters.js";
+import { Points, joined, marked, wordEnd, wordStart } from "./points.js";
 import { remember } from "./reader.js";
 
 const PASSAGES = 10;
 // A passage is shown in parts where it is longer than this, with so much around its evidence.
 const LONG = 700;
 const AROUND = 160;
+// Characters that this may be shorter or longer, not to cut a word.
+const WORD = 24;
 const LISTS = ["document", "parent", "child"].flatMap((level) => ["dense", "lexical"].map((channel) => [level, channel]));
 
 let asked = null;
@@ -20,6 +22,17 @@ const filters = new Filters(at("search-filters"), at("search-active"), (where) =
   const { values } = here();
   go("search", { ...values, where: Object.keys(where).length ? JSON.stringify(where) : "" });
 });
+
+const INVITING = "Ask in your own words: the passages of the documents that answer come back, best first.";
+const EMPTY = "The nest is empty. Add files in the Library, then search here.";
+let hint = INVITING;
+let hinting = false;
+
+/** Hear how many documents the nest holds. */
+export function holds(documents) {
+  hint = documents ? INVITING : EMPTY;
+  if (hinting) say(at("search-status"), hint);
+}
 
 const number = (text) => (text === "" || text === undefined ? null : Number(text));
 
@@ -39,8 +52,10 @@ export async function show(values) {
   at("search-why").replaceChildren();
   at("more").hidden = true;
   say(at("search-status"), "");
-  if (values.q) await more(bodyOf(values, where), 0);
-  else say(at("search-status"), "Ask in your own words: passages of the documents come back. Press ? for all keys.");
+  hinting = !values.q && !unread(values.where);
+  if (unread(values.where)) say(at("search-status"), unread(values.where), true);
+  else if (values.q) await more(bodyOf(values, where), 0);
+  else say(at("search-status"), hint);
 }
 
 const bodyOf = (values, where) => ({
@@ -60,7 +75,9 @@ async function more(body, offset) {
     const found = await send("POST", "/v1/search", { ...body, offset }, mine.signal);
     draw(found, body, offset);
   } catch (error) {
-    if (error.name !== "AbortError") say(at("search-status"), error.message, true);
+    if (error.name === "AbortError") return;
+    asked = null; // the same address tries again
+    say(at("search-status"), error.message, true);
   }
 }
 
@@ -71,18 +88,24 @@ function draw(found, body, offset) {
   if (offset) cards[0]?.querySelector("a").focus();
   else at("search-why").replaceChildren(how(explanation));
   const count = offset + passages.length;
-  say(at("search-status"), found.abstained ?? (count ? many(count, "passage") : "No passage matches."));
+  say(at("search-status"), found.abstained ?? (count ? many(count, "passage") + nearest(passages, offset)
+    : hint === EMPTY ? EMPTY : "No passage matches."));
   at("more").hidden = !passages.length || passages.length < body.k;
   at("more").onclick = () => more(body, count);
 }
 
+/** What has to be said where no word of the question was found. */
+const nearest = (passages, offset) => (offset || passages.some((each) => each.coverage > 0) ? ""
+  : ". None holds a word of the question: they are only the nearest in meaning.");
+
 function card(passage, votes, position) {
   const points = new Points(passage.text);
-  const spans = passage.evidence.map((each) => [each.start, each.end]);
-  remember(passage.id, passage.evidence.map((each) => [each.document_start, each.document_end]));
+  const best = Math.max(...passage.evidence.map((each) => each.score));
+  const spans = passage.evidence.map((each) => [each.start, each.end, each.score === best]);
+  remember(passage.id, passage.evidence.map((each) => [each.document_start, each.document_end, each.score === best]));
   const text = make("p", { class: "text", dir: "auto" });
   const whole = () => text.replaceChildren(...marked(points, 0, points.length, spans));
-  const parts = points.length > LONG ? around(spans, points.length) : [[0, points.length]];
+  const parts = points.length > LONG ? around(points, spans) : [[0, points.length]];
   const all = parts.length === 1 && parts[0][0] === 0 && parts[0][1] === points.length;
   text.append(...excerpt(points, parts, spans));
   const rest = all ? null : button("Whole passage", (event) => {
@@ -103,15 +126,20 @@ function card(passage, votes, position) {
 }
 
 /** The parts of a passage to show: evidence with what stands around it. */
-function around(spans, length) {
+function around(points, spans) {
   const wide = spans.map(([start, end]) => [start - AROUND, end + AROUND]);
-  return joined(wide.length ? wide : [[0, LONG]], 0, length);
+  return joined(wide.length ? wide : [[0, LONG]], 0, points.length)
+    .map(([start, end]) => [wordStart(points, start, WORD), wordEnd(points, end, WORD)]);
 }
 
 function excerpt(points, parts, spans) {
-  const nodes = parts.flatMap(([start, end], i) => [i || start ? " … " : "", ...marked(points, start, end, spans)]);
+  const nodes = parts.flatMap(([start, end], i) => [i ? " … " : start ? "… " : "", ...marked(points, start, end, spans)]);
   return parts.at(-1)[1] < points.length ? [...nodes, " …"] : nodes;
 }
+
+const WHY = "The score orders the passages of this question. Similarity is how near the meaning is, at most 1; coverage, how "
+  + "much of the question’s words stands here. The best child’s place in six lists, by vectors and by words, makes the score: "
+  + "each adds its vote times its weight.";
 
 const three = (value) => value.toFixed(3);
 
@@ -130,7 +158,8 @@ function why(passage, votes) {
       make("span", { class: "adds" }, bar, three(adds))];
   });
   const heads = ["list", "rank", "score", "vote", "weight", "adds"];
-  return details(make("span", {}, "Why ", make("kbd", { "aria-hidden": "true" }, "e")), { class: "why" }, make("p", { class: "quiet" }, figures),
+  return details(make("span", {}, "Why ", make("kbd", { "aria-hidden": "true" }, "e")), { class: "why" },
+    make("p", { class: "quiet" }, figures), make("div", { class: "quiet" }, WHY),
     table(heads, rows, "What the six lists gave its best child"));
 }
 
@@ -153,6 +182,8 @@ function how(explanation) {
   ...(items.length ? [make("h2", {}, "Left out"), make("ul", {}, ...items)] : []));
 }
 
+// a search field empties itself otherwise
+at("query").addEventListener("keydown", (event) => { if (event.key === "Escape") event.preventDefault(); });
 at("search-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const where = filters.where();

@@ -9,14 +9,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import nestling
 from nestling.apps.server import asking, documents, files, looking, measuring, probes, shapes
 from nestling.apps.server.admission import Admission
 from nestling.apps.server.description import describe
-from nestling.apps.server.failing import tell_errors
+from nestling.apps.server.failing import refuse_unknown, tell_errors
 from nestling.apps.server.guard import Guard
 from nestling.apps.server.keys import Keys
 from nestling.apps.server.lanes import Lanes
@@ -53,7 +53,12 @@ def make_app(serving: Serving) -> ASGIApp:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         service = Service(
-            serving, open_nest(serving), keys, Rates(serving.folder), Lanes(serving.max_requests), metrics
+            serving,
+            open_nest(serving),
+            keys,
+            Rates(serving.folder),
+            Lanes(serving.max_requests, serving.path),
+            metrics,
         )
         app.state.service = service
         _note_stop(service)
@@ -73,17 +78,37 @@ def make_app(serving: Serving) -> ASGIApp:
         redoc_url=None,
         redirect_slashes=False,
     )
-    parts = (asking, measuring, documents, files, looking, probes)
-    described = [part.router for part in parts]
-    tell_errors(app, [route for router in described for route in router.routes])
+    parts = (asking, measuring, documents, files, looking)
+    described, pages = [*(part.router for part in parts), probes.router], page_router()
+    tell_errors(app, [route for router in (*described, pages) for route in router.routes])
     failed: dict[int | str, dict[str, Any]] = {
         "default": {"model": shapes.Interrupted | shapes.Failed, "description": "Why it failed"}
     }
     for router in described:
-        app.include_router(router, responses=failed)
-    app.include_router(page_router())
+        strict = [] if router is probes.router else [Depends(refuse_unknown)]
+        app.include_router(router, responses=failed, dependencies=strict)
+    app.include_router(pages)
     app.openapi = lambda: describe(app)  # type: ignore[method-assign]
-    return Counted(Guard(Admission(_Told(app), serving), keys), metrics, serving.access_log)
+    return Counted(Guard(Admission(_HeadToo(_Told(app)), serving), keys), metrics, serving.access_log)
+
+
+class _HeadToo:
+    """Wraps an app that knows GET: it answers HEAD alike, and whoever serves it leaves the body out."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        asked = {**scope, "method": "GET"}
+        try:
+            await self._app(asked, receive, send)
+        finally:
+            # the route, for those who count
+            scope.update({name: value for name, value in asked.items() if name not in scope})
 
 
 class _Told:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 import nestling
 from nestling.apps.server import questions
-from nestling.apps.server.failing import RefusedError
+from nestling.apps.server.failing import RefusedError, wrong_field
 from nestling.apps.server.serving import MEGABYTE
 
 JSON_TYPE = "application/json"
@@ -67,9 +67,8 @@ def parsed(model: type[Body], body: Spooled) -> Body:
         return model.model_validate(value).checked()
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
         known = ", ".join(model.model_fields)
-        raise nestling.SettingError(f"{place}: {first['msg']}; the body may hold {known}") from error
+        raise nestling.SettingError(f"{wrong_field(first)}; the body may hold {known}") from error
 
 
 def loads(raw: bytes, what: str = "the body", whole: bool = False) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -100,20 +100,20 @@ def tell_errors(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][1:])
-        return told(nestling.SettingError(f"{place}: {first['msg']}; see /openapi.json"))
+        wrong = wrong_field({**first, "loc": first["loc"][1:]})
+        return told(nestling.SettingError(f"{wrong}; see /openapi.json"))
 
     async def unrouted(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         headers = dict(error.headers or {})
+        wrong: nestling.NestlingError = nestling.InputError(error.detail)
         if error.status_code == HTTPStatus.NOT_FOUND:
-            wrong: nestling.NestlingError = nestling.NotFoundError(
-                "there is nothing at this address; /openapi.json names all routes"
-            )
-        else:
-            wrong = nestling.InputError(f"{error.detail}; /openapi.json names all routes")
+            wrong = nestling.NotFoundError("there is nothing at this address; /openapi.json names all routes")
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-            headers["Allow"] = ", ".join(sorted(_methods(request, routes)))
+            headers["Allow"] = known = ", ".join(sorted(_methods(request, routes)))
+            wrong = nestling.InputError(
+                f"this address takes {known}, not {request.method}; /openapi.json names all routes"
+            )
         return json_response(error_json(wrong), error.status_code, headers)
 
     for kind in (RefusedError, nestling.NestlingError, Exception):
@@ -122,7 +122,32 @@ def tell_errors(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
     app.add_exception_handler(HTTPException, unrouted)
 
 
+def wrong_field(error: Mapping[str, Any]) -> str:
+    """What is wrong with which field, of what pydantic found."""
+    place = ".".join(str(part) for part in error["loc"])
+    match error["type"]:
+        case "missing":
+            return f"{place} is missing"
+        case "extra_forbidden":
+            return f"there is no {place!r} here"
+        case "less_than_equal":
+            return f"{place} is {error['input']:.80}; give {error['ctx']['le']:,} at most"
+        case "greater_than_equal":
+            return f"{place} is {error['input']:.80}; give {error['ctx']['ge']:,} or more"
+    return f"{place}: {error['msg']}"
+
+
+async def refuse_unknown(request: Request) -> None:
+    """Refuse a parameter that a route does not have: a filter that is misspelt must not mean everything."""
+    known = [each.alias for each in request.scope["route"].dependant.query_params]
+    for name in request.query_params:
+        if name not in known:
+            takes = f"this address takes {', '.join(known)}" if known else "this address takes none"
+            raise nestling.SettingError(f"there is no parameter {name[:100]!r} here; {takes}")
+
+
 def _methods(request: Request, routes: Sequence[BaseRoute]) -> set[str]:
     """The methods of all routes of an address."""
     at_address = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
-    return {method for route in at_address if isinstance(route, Route) for method in route.methods or ()}
+    found = {method for route in at_address if isinstance(route, Route) for method in route.methods or ()}
+    return found | {"HEAD"} if "GET" in found else found

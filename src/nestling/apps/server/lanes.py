@@ -8,9 +8,11 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import PurePath
 from typing import Any, Protocol, TypeVar
 
 import nestling
+from nestling.apps.server.failing import RefusedError
 
 T = TypeVar("T")
 
@@ -39,12 +41,14 @@ class Lane:
         threads: How many.
         waiting: How much work may wait.
         begin: What each thread does first.
+        path: Of the nest; errors name the file only, as whoever asks need not know where on the machine it is.
     """
 
     def __init__(
-        self, name: str, threads: int, waiting: int, begin: Callable[[], object] | None = None
+        self, name: str, threads: int, waiting: int, begin: Callable[[], object] | None = None, path: str = ""
     ) -> None:
         self.name = name
+        self._path = path
         self._room = threads + waiting
         self._taken = 0
         self._lock = threading.Lock()
@@ -80,12 +84,21 @@ class Lane:
                 )
             self._taken += 1
         try:
-            future = self._pool.submit(work)
+            future = self._pool.submit(self._placeless, work)
         except RuntimeError as error:
             self._leave(None)
             raise stopping() from error
         future.add_done_callback(self._leave)
         return future
+
+    def _placeless(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except (nestling.NestlingError, RefusedError) as error:
+            told = error.error if isinstance(error, RefusedError) else error
+            for place in filter(None, (os.path.abspath(self._path), self._path)):  # noqa: PTH100 - as it is told
+                told.args = tuple(str(each).replace(place, PurePath(place).name) for each in told.args)
+            raise
 
     def close(self) -> None:
         """Drop what waits, and wait for what is being done."""
@@ -102,11 +115,11 @@ class Lanes:
     Single writes do not wait for a bulk upload: both take turns at the nest, one document at a time.
     """
 
-    def __init__(self, most: int) -> None:
-        self.read = Lane("read", reading_threads(), most)
-        self.write = Lane("write", 1, most, step_back)
-        self.upload = Lane("upload", 1, most, step_back)
-        self.slow = Lane("answer", SLOW, most)
+    def __init__(self, most: int, path: str = "") -> None:
+        self.read = Lane("read", reading_threads(), most, path=path)
+        self.write = Lane("write", 1, most, step_back, path)
+        self.upload = Lane("upload", 1, most, step_back, path)
+        self.slow = Lane("answer", SLOW, most, path=path)
 
     def close(self) -> None:
         """Let all work that has begun end."""

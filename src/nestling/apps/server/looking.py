@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -21,7 +22,11 @@ async def stats(caller: Reader) -> Response:
     """Counts of documents, parents and children, languages, sizes, the embedder."""
 
     def work() -> Response:
-        return json_response(wire.stats(caller.service.name, caller.nest.stats()))
+        counts = caller.nest.stats()
+        if (search := counts["search"]) and search["folder"]:
+            # whoever asks need not know where on the machine the nest is
+            counts["search"] = {**search, "folder": PurePath(search["folder"]).name}
+        return json_response(wire.stats(caller.service.name, counts))
 
     return await caller.service.lanes.read.run(work)
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import uvicorn
@@ -18,12 +21,15 @@ from nestling.apps.server.serving import Serving, open_nest
 
 # Seconds for which a connection without a request is kept.
 IDLE = 15
+# Seconds between two looks whether the server listens yet.
+SOON = 0.02
 
 
 def run(serving: Serving, port: int, workers: int, grace: float, ready: Callable[[str], None]) -> None:
     """Serve a nest until the process is interrupted or terminated.
 
-    Running requests are finished, for ``grace`` seconds at most. ``ready`` is told the address beforehand.
+    Running requests are finished, for ``grace`` seconds at most. ``ready`` is told the address once it can be
+    connected to; what it raises ends the server, and is raised.
 
     Raises:
         AccessError: Others could reach the server, and there are no keys.
@@ -34,8 +40,10 @@ def run(serving: Serving, port: int, workers: int, grace: float, ready: Callable
     check_address(serving.host, port)
     # what would fail in every worker is told here, once
     open_nest(serving).close()
-    ready(f"http://{f'[{serving.host}]' if ':' in serving.host else serving.host}:{port}")
-    with tempfile.TemporaryDirectory(prefix="nestling-serve-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="nestling-serve-") as folder,
+        _told(serving.host, port, ready),
+    ):
         if workers > 1:
             os.environ[SHARED] = folder
         replace(serving, folder=folder).leave()
@@ -52,6 +60,37 @@ def run(serving: Serving, port: int, workers: int, grace: float, ready: Callable
             timeout_keep_alive=IDLE,
             timeout_graceful_shutdown=max(1, round(grace)),
         )
+
+
+@contextmanager
+def _told(host: str, port: int, ready: Callable[[str], None]) -> Iterator[None]:
+    """Tell the address as soon as a server in the block listens: uvicorn tells it of one worker only."""
+    ended = threading.Event()
+    failures: list[BaseException] = []
+
+    def tell() -> None:
+        reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+        while not ended.wait(SOON):
+            try:
+                socket.create_connection((reached, port), timeout=1).close()
+            except OSError:
+                continue
+            try:
+                ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+            except BaseException as error:
+                failures.append(error)
+                signal.raise_signal(signal.SIGINT)
+            return
+
+    teller = threading.Thread(target=tell, name="nestling-ready", daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
+        if failures:
+            raise failures[0]
 
 
 def check_keys(serving: Serving) -> None:
