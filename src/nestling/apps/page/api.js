@@ -39,9 +39,10 @@ export async function events(address, body, on, signal) {
 /** Put a file; `on` hears how much of it was sent, then the events. */
 export async function putFile(name, file, sent, on) {
   for (;;) {
+    const used = kept();
     const request = await requested(`/v1/files/${encodeURIComponent(name)}`, file, sent, on);
     if (request.status !== 401) return request.finish();
-    if (!(await askForKey(request.reason()))) return request.finish();
+    if (!(await otherKey(used, request.reason()))) return request.finish();
   }
 }
 
@@ -100,6 +101,7 @@ function hearing(on) {
 
 async function answered(method, address, body, headers, signal) {
   for (;;) {
+    const used = kept();
     let response;
     try {
       response = await fetch(address, { method, body, signal, headers: { ...headers, ...keyHeader() } });
@@ -109,7 +111,7 @@ async function answered(method, address, body, headers, signal) {
     }
     if (response.ok) return response;
     const error = errorOf(response.status, await response.text());
-    if (response.status !== 401 || !(await askForKey(error.message))) throw error;
+    if (response.status !== 401 || !(await otherKey(used, error.message))) throw error;
   }
 }
 
@@ -127,12 +129,17 @@ function errorOf(status, text) {
 
 // --- the key
 
+const kept = () => sessionStorage.getItem(KEPT);
+
 function keyHeader() {
-  const key = sessionStorage.getItem(KEPT);
+  const key = kept();
   return key ? { Authorization: `Bearer ${key}` } : {};
 }
 
 let asking = null;
+
+/** Whether there is another key now than the one that was refused: one given since, or the one that is asked for. */
+const otherKey = (used, why) => (kept() !== used && !asking ? true : askForKey(why));
 
 /** Ask for a key, once for all that wait for it; gives whether there is another one now. */
 function askForKey(why) {
