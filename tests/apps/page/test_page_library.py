@@ -144,7 +144,7 @@ def test_where_keys_are_needed(serve: Serve, visit: Visit) -> None:
 
 
 def test_a_key_is_asked_for_once(serve: Serve, visit: Visit) -> None:
-    """A request that was refused before the key was given, and hears of it afterwards, is sent again with the key."""
+    """A request without the key that is refused after it was given is sent again with it."""
     server = serve()
     headers = server.bearer("reader", "read")
     page = visit("about:blank", allow="Failed to load resource")

@@ -37,7 +37,7 @@ def golden(tmp_path: Path) -> Path:
 
 
 def test_an_evaluation_and_its_plots(server: Served, visit: Visit, golden: Path) -> None:
-    """Figures, all plots of the report with their shapes, and what was not counted; before editions are known, too."""
+    """Figures, the plots of the report, what was not counted; also before the editions are known."""
     page = visit("about:blank")
     page.route("**/v1/editions", lambda route: None)
     page.goto(f"{server.url}/#measure")
