@@ -90,12 +90,6 @@ def searching(server: Served) -> socket.socket:
     )
 
 
-def now(server: Served) -> float:
-    """How many requests are being answered."""
-    (sample,) = server.service.metrics.now.collect()[0].samples
-    return sample.value
-
-
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_body_that_is_too_large(serve: Serve, chunked: bool) -> None:
     """It is refused by its announced length, or where it is longer than that; smaller ones are read."""
@@ -197,7 +191,7 @@ def test_a_body_that_does_not_come(serve: Serve) -> None:
             time.sleep(0.05)
             connection.sendall(b"x")
         assert b" 504 " in connection.recv(100)
-    until(lambda: now(server) == 0)
+    until(lambda: server.now == 0)
 
 
 def test_a_reader_that_does_not_read() -> None:
@@ -226,10 +220,10 @@ def test_requests_of_clients_that_have_gone_are_dropped(server: Served) -> None:
     """X1: of a hundred that hang up, those that wait are never begun, and the next is served at once."""
     held = hold(server)
     gone = [searching(server) for _ in range(60)]
-    until(lambda: now(server) == 60)
+    until(lambda: server.now == 60)
     for connection in gone:
         connection.close()
-    until(lambda: now(server) == 0)
+    until(lambda: server.now == 0)
     held.let_go.set()
     assert search(server).status_code == 200
     assert held.begun <= reading_threads() + 1
@@ -241,12 +235,12 @@ def test_a_list_whose_client_has_gone_is_dropped(server: Served) -> None:
     busy = [searching(server) for _ in range(reading_threads())]
     until(lambda: held.begun == len(busy))
     with raw(server, "GET /v1/stats HTTP/1.1\nHost: localhost"):
-        until(lambda: now(server) == len(busy) + 1)
-    until(lambda: now(server) == len(busy))
+        until(lambda: server.now == len(busy) + 1)
+    until(lambda: server.now == len(busy))
     held.let_go.set()
     for connection in busy:
         connection.close()
-    until(lambda: now(server) == 0)
+    until(lambda: server.now == 0)
 
 
 def test_a_connection_that_breaks_in_the_middle_of_a_body(
@@ -260,8 +254,8 @@ def test_a_connection_that_breaks_in_the_middle_of_a_body(
     ):
         head = f"{method} {path} HTTP/1.1\nHost: localhost\nContent-Type: {kind}\nContent-Length: 100000"
         with raw(server, head, line + b"\n"):
-            until(lambda: now(server) == 1)
-        until(lambda: now(server) == 0)
+            until(lambda: server.now == 1)
+        until(lambda: server.now == 0)
     assert server.http.get("/v1/documents/half").status_code == 404
     assert server.http.put("/v1/documents/half", json={"text": "All of it."}).status_code == 201
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
@@ -277,10 +271,10 @@ def test_a_write_whose_client_has_gone_is_whole_or_absent(server: Served) -> Non
             f"Content-Length: {len(body)}"
         )
         with raw(server, head, body):
-            until(lambda: now(server) == 1)
+            until(lambda: server.now == 1)
             if id == "first":
                 until(lambda: held.begun == 1)
-        until(lambda: now(server) == 0)
+        until(lambda: server.now == 0)
     held.let_go.set()
     assert server.http.put("/v1/documents/third", json={"text": "The third."}).status_code == 201
     assert server.http.get("/v1/documents/first").status_code == 200
@@ -319,7 +313,7 @@ def test_an_upload_whose_client_has_gone_stops(server: Served, many: Many) -> No
     with server.http.stream("POST", "/v1/documents", content=many.lines, headers=headers) as answer:
         lines = answer.iter_lines()
         next(line for line in lines if line.startswith("data: ") and json.loads(line[6:])["documents"])
-    until(lambda: now(server) == 0)
+    until(lambda: server.now == 0)
     many.let_go.set()
     until(lambda: server.service.lanes.upload._taken == 0)
     stored = server.http.get("/v1/stats").json()["documents"] - 3
