@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# Processes that run the tests: one a processor, four at most. With ARGS="-n 0" all is done in one.
+WORKERS := -n auto --maxprocesses 4 --dist worksteal
 PEERS := .venv-peers
 SCALE := .venv-scale
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format bench bench-peers bench-scale fuzz soak model clean
+.PHONY: help demo test test-slow browser check format bench bench-peers bench-scale fuzz soak model clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,14 +24,21 @@ $(VENV)/.dev: $(VENV)/.user
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
+$(VENV)/.browser: $(VENV)/.dev scripts/make_browser.sh
+	@sh scripts/make_browser.sh $(BIN)/python || true
+	@touch $@
+
 demo: $(VENV)/.user ## Build a nest from the Python reference and ask it three questions
 	@$(BIN)/nestling demo
 
-test: $(VENV)/.dev ## Run the tests (ARGS="-k name" passes arguments on)
-	@$(BIN)/python -m pytest -m "not slow" $(ARGS)
+test: $(VENV)/.browser ## Run the tests (ARGS="-k name" passes arguments on)
+	@$(BIN)/python -m pytest $(WORKERS) -m "not slow" $(ARGS)
 
 test-slow: $(VENV)/.dev ## Run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow $(ARGS)
+
+browser: $(VENV)/.dev ## Install a Chromium for the tests of the page, where there is none
+	@sh scripts/make_browser.sh $(BIN)/python
 
 check: $(VENV)/.dev ## Lint, types, and generated documents
 	@$(BIN)/ruff check .

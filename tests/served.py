@@ -52,7 +52,7 @@ class Served:
             time.sleep(0.005)
         self.port = self.server.servers[0].sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.http = httpx.Client(base_url=self.url, timeout=30, limits=httpx.Limits(max_connections=200))
+        self.http = httpx.Client(base_url=self.url, timeout=60, limits=httpx.Limits(max_connections=200))
         return self
 
     def __exit__(
@@ -71,6 +71,12 @@ class Served:
             app = app._app
         service: Service = app.state.service
         return service
+
+    @property
+    def now(self) -> float:
+        """How many requests are being answered."""
+        (sample,) = self.service.metrics.now.collect()[0].samples
+        return sample.value
 
     def bearer(self, name: str, rights: str = "read", **options: Any) -> dict[str, str]:
         """The headers of a new key."""

@@ -596,7 +596,7 @@ def test_over_http(http_server: tuple[str, subprocess.Popen[str]]) -> None:
         )
         assert raw.post(url, json=request, headers=accept).status_code == 200
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
 
 
 def test_stdio_ends_with_a_signal(handbook: Path) -> None:
@@ -612,7 +612,7 @@ def test_stdio_ends_with_a_signal(handbook: Path) -> None:
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["id"] == 1
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 # --- the command

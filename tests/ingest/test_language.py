@@ -100,10 +100,10 @@ def test_only_the_beginning_is_read() -> None:
     assert detect(text.ljust(SAMPLE) + SENTENCES["en"] * 1000) == "de"
     detect("warm")
     long = SENTENCES["fr"] * 10_000
-    start = time.perf_counter()
+    start = time.thread_time()
     for _ in range(20):
         detect(long)
-    assert (time.perf_counter() - start) / 20 < 0.01
+    assert (time.thread_time() - start) / 20 < 0.01
 
 
 @given(st.text(max_size=200), st.none() | st.lists(st.sampled_from(["en", "de", "zh", "ru", "", "xx"])))

@@ -11,10 +11,10 @@ import pytest
 from library import library, span
 
 import nestling
+from chromium import chromium
 from nestling import Golden, GoldenQuestion
 from nestling.measure.plots import Mark, Series, histogram, lines
 
-CHROMIUM = Path("/usr/bin/chromium")
 EVIL = "<script>alert(1)</script> \x1b[1m \u202e \x00 & \" ' </title>"
 
 
@@ -136,15 +136,11 @@ def test_plots_stay_inside_their_frame() -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed")
 def test_in_a_browser(tmp_path: Path) -> None:
     """No console message, no request but the page, nothing wider than a phone; plots are drawn in both colours."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     file = tmp_path / "report.html"
     file.write_text(nestling.html_report(evaluation()), "utf-8", "backslashreplace")
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=str(CHROMIUM), args=flags)
+    with chromium() as browser:
         shots = []
         for width, scheme in ((360, "light"), (360, "dark"), (1280, "light")):
             context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
@@ -168,4 +164,3 @@ def test_in_a_browser(tmp_path: Path) -> None:
             assert (told, requests) == ([], [file.as_uri()])
             shots.append(page.screenshot(path=tmp_path / f"{width}-{scheme}.png", full_page=True))
         assert len(set(shots)) == 3
-        browser.close()

@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,22 +22,25 @@ class Reply:
 
     Attributes:
         text: Streamed word by word as a good answer, if there is no ``chunks`` or ``body``.
-        chunks: Raw bytes of an event stream, one write each.
+        chunks: Raw bytes of an event stream, one write each; written until the client hangs up, where they have no
+            end.
         body: JSON or raw bytes, sent whole.
         status: Of the answer.
         headers: Further headers.
         delay: Seconds before the answer.
         pauses: Seconds before each write of the stream.
+        held: What is waited for before a write of the stream, by its place.
         reset: Whether the connection is reset instead of ended.
     """
 
     text: str = "All is well."
-    chunks: list[bytes] | None = None
+    chunks: Iterable[bytes] | None = None
     body: Any = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
     pauses: list[float] = field(default_factory=list)
+    held: dict[int, threading.Event] = field(default_factory=dict)
     reset: bool = False
 
 
@@ -104,6 +107,8 @@ def serve() -> Iterator[Service]:
             chunks = good(reply.text) if reply.chunks is None else reply.chunks
             for place, chunk in enumerate(chunks):
                 time.sleep(reply.pauses[place] if place < len(reply.pauses) else 0)
+                if place in reply.held:
+                    reply.held[place].wait()
                 self.wfile.write(chunk)
                 self.wfile.flush()
             self.close_connection = True

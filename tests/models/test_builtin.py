@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,17 @@ TEXTS = [
     "The quick brown fox jumps over the lazy dog. " * 60,
     "…",
 ]
+
+
+def test_nothing_is_told_to_others(tmp_path: Path) -> None:
+    """The runtime of the model reports nothing to its maker, and keeps no file to do so."""
+    # it would not in a test of theirs, nor where it takes the machine for one that builds software
+    unset = ("ORT_", "CI", "GITHUB_ACTIONS", "TF_BUILD", "GITLAB_CI", "JENKINS_URL", "BUILD_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(unset)}
+    script = "from nestling.models.builtin import MiniLM; MiniLM().embed_documents(['x'])"
+    home = {"TMPDIR": str(tmp_path), "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", script], env={**environment, **home}, check=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 from types import SimpleNamespace
 
 import pytest
@@ -48,7 +49,7 @@ def test_streams_with_counts(service: Service) -> None:
 
 def test_the_first_piece_does_not_wait_for_the_last(service: Service) -> None:
     """What is passed on ends the answer where it raises, and the server notices."""
-    service.replies.append(Reply(chunks=[event("one ")] * 500, pauses=[0.01] * 500))
+    service.replies.append(Reply(chunks=repeat(event("one ")), pauses=[0.01] * 10_000))
 
     class EnoughError(Exception):
         pass
@@ -58,7 +59,7 @@ def test_the_first_piece_does_not_wait_for_the_last(service: Service) -> None:
 
     with pytest.raises(EnoughError):
         generated(ChatEndpoint(service.url, "m"), "s", "p", stop)
-    assert service.hung_up.wait(5)
+    assert service.hung_up.wait(60)
 
 
 def test_a_server_that_does_not_stream(service: Service) -> None:
@@ -112,15 +113,15 @@ def test_no_retry_of_a_refusal(service: Service, status: int) -> None:
 
 def test_slow_then_well(service: Service) -> None:
     """A silent server counts as failed after the time-out, and is asked again."""
-    service.replies.append(Reply(delay=0.6))
-    assert ask(ChatEndpoint(service.url, "m", timeout=0.2))[0].text == "All is well."
+    service.replies.append(Reply(delay=1.5))
+    assert ask(ChatEndpoint(service.url, "m", timeout=0.8))[0].text == "All is well."
 
 
 def test_silence_in_the_middle(service: Service) -> None:
     """Once text has been passed on, a silence ends the answer with an error, not with a second answer."""
-    service.replies.append(Reply(chunks=[event("one "), event("two")], pauses=[0.0, 0.6]))
+    service.replies.append(Reply(chunks=[event("one "), event("two")], pauses=[0.0, 1.5]))
     with pytest.raises(ModelError, match=r"broke off after 4 characters.*ask again"):
-        ask(ChatEndpoint(service.url, "m", timeout=0.2))
+        ask(ChatEndpoint(service.url, "m", timeout=0.8))
     assert len(service.requests) == 1
 
 

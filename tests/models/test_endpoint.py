@@ -91,8 +91,8 @@ def test_retry_after_as_a_date() -> None:
 
 def test_time_out_then_answer(service: Service) -> None:
     """A silent server counts as failed after the time-out, and is asked again."""
-    service.answers.append(Answer(delay=0.6))
-    assert Endpoint(service.url, "m", timeout=0.2).embed_queries(["a"]).shape == (1, 3)
+    service.answers.append(Answer(delay=1.5))
+    assert Endpoint(service.url, "m", timeout=0.8).embed_queries(["a"]).shape == (1, 3)
     assert len(service.requests) == 2
 
 

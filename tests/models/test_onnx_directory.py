@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,8 @@ ALL = ("input_ids", "attention_mask", "token_type_ids")
 def minilm(tmp_path: Path) -> Path:
     """The built-in model as a directory, its ONNX file in ``onnx/``."""
     (tmp_path / "onnx").mkdir()
-    (tmp_path / "onnx" / "model.onnx").hardlink_to(DIRECTORY / "model.onnx")
-    (tmp_path / "tokenizer.json").write_bytes((DIRECTORY / "tokenizer.json").read_bytes())
+    shutil.copyfile(DIRECTORY / "model.onnx", tmp_path / "onnx" / "model.onnx")
+    shutil.copyfile(DIRECTORY / "tokenizer.json", tmp_path / "tokenizer.json")
     write(tmp_path / "sentence_bert_config.json", {"max_seq_length": 256})
     return tmp_path
 

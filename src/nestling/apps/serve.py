@@ -15,11 +15,11 @@ from nestling.apps.terminal import complain, finish, print_json
 @click.option("--host", default=HOST, show_default=True, metavar="ADDRESS", help="Where to listen.")
 @click.option(
     "--port",
-    type=click.IntRange(1, 65535),
+    type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
     metavar="N",
-    help="Where to listen.",
+    help="Where to listen; 0 for any port that is free.",
 )
 @click.option(
     "--workers",

@@ -149,6 +149,8 @@ def open_session(model: Path) -> Any:
     Raises:
         ModelError: onnxruntime cannot be imported, or refuses the file.
     """
+    # since 1.29 it tells its maker of the model that is loaded, unless it is told not to before it is imported
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
 

@@ -10,26 +10,18 @@ from typing import Any
 import pytest
 
 import nestling
+from chromium import PATIENCE, chromium
 from handbook import DOCUMENTS
 from pages import EMOJI, EVIL, MANUAL, Visit
 from served import Serve, Served
 from wordhash import WordHash
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, started once a module: its event loop would be in the way of others that come after."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"{CHROMIUM} is not installed")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        browser.new_context().close()
-        yield browser
-        browser.close()
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture
@@ -80,7 +72,7 @@ def visit(browser: Any) -> Iterator[Visit]:
             viewport = {"width": width, "height": 800}
             context = browser.new_context(viewport=viewport, color_scheme=scheme, **options)
             stack.callback(context.close)
-            context.set_default_timeout(10_000)
+            context.set_default_timeout(PATIENCE)
             page = context.new_page()
             page.on("console", lambda message: told.append(message.text))
             page.on("pageerror", lambda error: told.append(str(error)))

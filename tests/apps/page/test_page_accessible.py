@@ -9,15 +9,13 @@ from typing import Any
 
 import pytest
 
+from chromium import needed
 from pages import Visit
 from served import Served
 
-expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-)
-# slow: a browser waits for what a busy machine is late with
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+expect = needed("playwright.sync_api").expect
+axe = needed("axe_playwright_python.sync_playwright")
+pytestmark = pytest.mark.browser
 
 
 def search(page: Any, file: Path) -> None:
@@ -88,7 +86,8 @@ def test_axe_finds_nothing(
     """Every view with everything opened is clean, and no wider than the screen."""
     file = tmp_path / "golden.jsonl"
     file.write_text(json.dumps({"question": "red gate", "relevant": {"manual.md": 1}}), "utf-8")
-    page = visit(f"{server.url}/", width, scheme, bypass_csp=True)
+    # colours that are on their way to others are none to judge
+    page = visit(f"{server.url}/", width, scheme, bypass_csp=True, reduced_motion="reduce")
     for state in STATES:
         state(page, file)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, state.__name__

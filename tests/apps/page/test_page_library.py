@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from chromium import needed
 from handbook import DOCUMENTS
 from pages import MANUAL, Visit
 from served import Serve, Served
 
-expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
-# slow: a browser waits for what a busy machine is late with
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+expect = needed("playwright.sync_api").expect
+pytestmark = pytest.mark.browser
 
 
 def drop(page: Any, *paths: Path) -> None:
@@ -76,9 +76,10 @@ def test_the_nest_is_drawn_over_the_text(server: Served, visit: Visit) -> None:
     page.wait_for_selector("#passage")
     page.click("#draw")
     tree = server.http.get("/v1/documents/manual.md").json()
+    assert len(tree["parents"]) > 2
     parents = page.locator(".parent")
-    assert parents.count() == len(tree["parents"]) > 2
-    assert page.locator("#draw").get_attribute("aria-pressed") == "true"
+    expect(parents).to_have_count(len(tree["parents"]))
+    expect(page.locator("#draw")).to_have_attribute("aria-pressed", "true")
     for at, parent in enumerate(tree["parents"]):
         texts = parents.nth(at).locator(".child").all_text_contents()
         assert texts == [MANUAL[child["start"] : child["end"]] for child in parent["children"]]
@@ -104,8 +105,8 @@ def test_deleting_and_undoing(server: Served, visit: Visit) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#toast")).to_contain_text("Deleted Returns.")
     assert server.http.get("/v1/documents/returns").status_code == 404
-    assert page.locator("[data-id=returns]").count() == 0
-    assert page.locator("[data-id=safety]").evaluate("(row) => row.contains(document.activeElement)")
+    expect(page.locator("[data-id=returns]")).to_have_count(0)
+    expect(page.locator("[data-id=safety] a")).to_be_focused()
     page.keyboard.press("u")
     expect(page.locator("[data-id=returns]")).to_be_visible()
     expect(page.locator("#toast")).to_contain_text("Returns is back.")
@@ -140,3 +141,22 @@ def test_where_keys_are_needed(serve: Serve, visit: Visit) -> None:
     expect(page.locator("#toast .error")).to_contain_text("'write'")
     assert server.http.get("/v1/documents/returns", headers=headers).status_code == 200
     assert page.evaluate("localStorage.length") == 0
+
+
+def test_a_key_is_asked_for_once(serve: Serve, visit: Visit) -> None:
+    """A request without the key that is refused after it was given is sent again with it."""
+    server = serve()
+    headers = server.bearer("reader", "read")
+    page = visit("about:blank", allow="Failed to load resource")
+    late: list[Any] = []
+    page.route("**/v1/stats", lambda route: late.append(route), times=1)
+    page.goto(f"{server.url}/#library")
+    page.fill("#key", headers["Authorization"].removeprefix("Bearer "))
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-id=returns]")).to_be_visible()
+    expect(page.locator("#key-dialog")).to_be_hidden()
+    with page.expect_response("**/v1/stats") as refused:
+        late.pop().continue_()
+    assert refused.value.status == 401
+    expect(page.locator("#nest")).to_contain_text("documents")
+    expect(page.locator("#key-dialog")).to_be_hidden()

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import nestling
+from chromium import needed
 from pages import Visit
 from served import Served
 
-expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
-# slow: a browser waits for what a busy machine is late with
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+expect = needed("playwright.sync_api").expect
+pytestmark = pytest.mark.browser
 
 QUESTIONS = [
     {"id": "red", "question": "how is the gate painted?", "spans": [{"quote": "The gate is painted red."}]},
@@ -37,12 +37,14 @@ def golden(tmp_path: Path) -> Path:
 
 
 def test_an_evaluation_and_its_plots(server: Served, visit: Visit, golden: Path) -> None:
-    """Figures, all plots of the report with their shapes, and what was not counted."""
-    page = visit(f"{server.url}/#measure")
+    """Figures, the plots of the report, what was not counted; also before the editions are known."""
+    page = visit("about:blank")
+    page.route("**/v1/editions", lambda route: None)
+    page.goto(f"{server.url}/#measure")
     page.set_input_files("#golden", golden)
     page.click("#measure-form >> text=Measure")
     page.wait_for_selector(".tiles")
-    assert page.text_content("#measure-status") == "4 questions asked, 1 not counted."
+    expect(page.locator("#measure-status")).to_have_text("4 questions asked, 1 not counted.")
     measured = server.http.post("/v1/evaluate", json={"questions": QUESTIONS, "charts": True}).json()
     assert page.locator("figure h3").all_text_contents() == [each["title"] for each in measured["charts"]]
     for at, chart in enumerate(measured["charts"][:-1]):  # the last one is of times

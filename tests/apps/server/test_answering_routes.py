@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -40,7 +39,7 @@ class Writer:
         """Write."""
         try:
             for n, piece in enumerate(self.pieces):
-                assert not n or self.go.wait(20)
+                assert not n or self.go.wait(60)
                 on_text(piece)
         except Exception:
             self.ended.append("stopped")
@@ -104,7 +103,7 @@ def test_an_answer_nobody_waits_for_is_given_up(server: Served) -> None:
     written_by(server, writer)
     with server.http.stream("POST", "/v1/ask", json=QUESTION, headers=EVENTS) as answer:
         next(answer.iter_lines())
-    time.sleep(0.2)
+    until(lambda: server.now == 0)
     writer.go.set()
     until(lambda: server.service.lanes.slow._taken == 0)
     assert writer.ended == ["stopped"]

@@ -7,7 +7,9 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -20,6 +22,7 @@ from nestling.apps.server.admission import Admission
 from nestling.apps.server.lanes import reading_threads
 from nestling.apps.server.serving import Serving
 from served import Serve, Served
+from wordhash import WordHash
 
 
 class Held:
@@ -37,13 +40,13 @@ class Held:
     def search(self, *args: Any, **options: Any) -> Any:
         """As the nest does."""
         self.begun += 1
-        assert self.let_go.wait(20)
+        assert self.let_go.wait(60)
         return self._nest.search(*args, **options)
 
     def add(self, *args: Any, **options: Any) -> Any:
         """As the nest does."""
         self.begun += 1
-        assert self.let_go.wait(20)
+        assert self.let_go.wait(60)
         return self._nest.add(*args, **options)
 
     def __getattr__(self, name: str) -> Any:
@@ -57,7 +60,7 @@ def hold(server: Served) -> Held:
     return held
 
 
-def until(true: Any, seconds: float = 10) -> None:
+def until(true: Any, seconds: float = 60) -> None:
     """Wait until something is true."""
     end = time.monotonic() + seconds
     while not true():
@@ -85,12 +88,6 @@ def searching(server: Served) -> socket.socket:
         f"POST /v1/search HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: {len(body)}",
         body,
     )
-
-
-def now(server: Served) -> float:
-    """How many requests are being answered."""
-    (sample,) = server.service.metrics.now.collect()[0].samples
-    return sample.value
 
 
 @pytest.mark.parametrize("chunked", [False, True])
@@ -178,7 +175,7 @@ def test_a_request_that_takes_too_long(serve: Serve) -> None:
     assert time.monotonic() - started < 5
     assert (answer.status_code, answer.json()["error"]["type"]) == (504, "BusyError")
     assert answer.headers["Retry-After"]
-    assert server.http.get("/v1/stats").status_code == 200
+    until(lambda: server.http.get("/v1/stats").status_code == 200)
     held.let_go.set()
     until(lambda: server.http.get("/v1/documents/slow").status_code == 200)
 
@@ -194,7 +191,7 @@ def test_a_body_that_does_not_come(serve: Serve) -> None:
             time.sleep(0.05)
             connection.sendall(b"x")
         assert b" 504 " in connection.recv(100)
-    until(lambda: now(server) == 0)
+    until(lambda: server.now == 0)
 
 
 def test_a_reader_that_does_not_read() -> None:
@@ -223,10 +220,10 @@ def test_requests_of_clients_that_have_gone_are_dropped(server: Served) -> None:
     """X1: of a hundred that hang up, those that wait are never begun, and the next is served at once."""
     held = hold(server)
     gone = [searching(server) for _ in range(60)]
-    until(lambda: now(server) == 60)
+    until(lambda: server.now == 60)
     for connection in gone:
         connection.close()
-    until(lambda: now(server) == 0)
+    until(lambda: server.now == 0)
     held.let_go.set()
     assert search(server).status_code == 200
     assert held.begun <= reading_threads() + 1
@@ -238,12 +235,12 @@ def test_a_list_whose_client_has_gone_is_dropped(server: Served) -> None:
     busy = [searching(server) for _ in range(reading_threads())]
     until(lambda: held.begun == len(busy))
     with raw(server, "GET /v1/stats HTTP/1.1\nHost: localhost"):
-        until(lambda: now(server) == len(busy) + 1)
-    until(lambda: now(server) == len(busy))
+        until(lambda: server.now == len(busy) + 1)
+    until(lambda: server.now == len(busy))
     held.let_go.set()
     for connection in busy:
         connection.close()
-    until(lambda: now(server) == 0)
+    until(lambda: server.now == 0)
 
 
 def test_a_connection_that_breaks_in_the_middle_of_a_body(
@@ -257,8 +254,8 @@ def test_a_connection_that_breaks_in_the_middle_of_a_body(
     ):
         head = f"{method} {path} HTTP/1.1\nHost: localhost\nContent-Type: {kind}\nContent-Length: 100000"
         with raw(server, head, line + b"\n"):
-            until(lambda: now(server) == 1)
-        until(lambda: now(server) == 0)
+            until(lambda: server.now == 1)
+        until(lambda: server.now == 0)
     assert server.http.get("/v1/documents/half").status_code == 404
     assert server.http.put("/v1/documents/half", json={"text": "All of it."}).status_code == 201
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
@@ -274,45 +271,67 @@ def test_a_write_whose_client_has_gone_is_whole_or_absent(server: Served) -> Non
             f"Content-Length: {len(body)}"
         )
         with raw(server, head, body):
-            until(lambda: now(server) == 1)
+            until(lambda: server.now == 1)
             if id == "first":
                 until(lambda: held.begun == 1)
-        until(lambda: now(server) == 0)
+        until(lambda: server.now == 0)
     held.let_go.set()
     assert server.http.put("/v1/documents/third", json={"text": "The third."}).status_code == 201
     assert server.http.get("/v1/documents/first").status_code == 200
     assert server.http.get("/v1/documents/second").status_code == 404
 
 
+@dataclass
+class Many:
+    """An upload of 400 documents that tells of each, and is held before the last hundred until it is let go."""
+
+    lines: bytes
+    let_go: threading.Event
+
+
 @pytest.fixture
-def many(monkeypatch: pytest.MonkeyPatch) -> bytes:
-    """An upload that takes a while, and tells of each document."""
+def many(monkeypatch: pytest.MonkeyPatch) -> Iterator[Many]:
+    """It is held where its texts are embedded."""
     monkeypatch.setattr(documents, "OFTEN", 0)
     lines = (json.dumps({"id": f"d{n:04}", "text": f"Number {n} of many. " * 20}) for n in range(400))
-    return "\n".join(lines).encode()
+    upload = Many("\n".join(lines).encode(), threading.Event())
+    embed = WordHash.embed_documents
+
+    def held(model: WordHash, texts: Sequence[str]) -> Any:
+        if any("Number 300 of" in text for text in texts):
+            assert upload.let_go.wait(60)
+        return embed(model, texts)
+
+    monkeypatch.setattr(WordHash, "embed_documents", held)
+    yield upload
+    upload.let_go.set()
 
 
-@pytest.mark.slow  # a race: on a quick machine all is stored before the client has gone
-def test_an_upload_whose_client_has_gone_stops(server: Served, many: bytes) -> None:
+def test_an_upload_whose_client_has_gone_stops(server: Served, many: Many) -> None:
     """X1: the documents so far are whole, the rest is not stored, and sending it again goes on."""
     headers = {"Content-Type": "application/x-ndjson", "Accept": "text/event-stream"}
-    with server.http.stream("POST", "/v1/documents", content=many, headers=headers) as answer:
+    with server.http.stream("POST", "/v1/documents", content=many.lines, headers=headers) as answer:
         lines = answer.iter_lines()
         next(line for line in lines if line.startswith("data: ") and json.loads(line[6:])["documents"])
+    until(lambda: server.now == 0)
+    many.let_go.set()
     until(lambda: server.service.lanes.upload._taken == 0)
     stored = server.http.get("/v1/stats").json()["documents"] - 3
     assert 0 < stored < 400
-    report = server.http.post("/v1/documents", content=many, headers={**headers, "Accept": "*/*"}).json()
+    report = server.http.post(
+        "/v1/documents", content=many.lines, headers={**headers, "Accept": "*/*"}
+    ).json()
     assert (len(report["unchanged"]), len(report["added"])) == (stored, 400 - stored)
 
 
-def test_an_upload_stops_with_the_server(server: Served, many: bytes) -> None:
+def test_an_upload_stops_with_the_server(server: Served, many: Many) -> None:
     """It ends after the document it is at, with what it had stored by then."""
     headers = {"Content-Type": "application/x-ndjson", "Accept": "text/event-stream"}
-    with server.http.stream("POST", "/v1/documents", content=many, headers=headers) as answer:
+    with server.http.stream("POST", "/v1/documents", content=many.lines, headers=headers) as answer:
         lines = answer.iter_lines()
         next(line for line in lines if line.startswith("data: ") and json.loads(line[6:])["documents"])
         server.service.stopping = True
+        many.let_go.set()
         told = [line for line in lines if line.startswith("data: ")]
     last = json.loads(told[-1].removeprefix("data: "))
     assert last["error"]["type"] == "BusyError"
@@ -322,14 +341,15 @@ def test_an_upload_stops_with_the_server(server: Served, many: bytes) -> None:
     assert server.http.get("/healthz").status_code == 200
 
 
-def test_readers_do_not_wait_for_an_upload(server: Served, many: bytes) -> None:
+def test_readers_do_not_wait_for_an_upload(server: Served, many: Many) -> None:
     """While many documents are stored, searches and single writes are answered, each from one commit."""
     headers = {"Content-Type": "application/x-ndjson"}
     with ThreadPoolExecutor(1) as pool:
-        upload = pool.submit(server.http.post, "/v1/documents", content=many, headers=headers)
+        upload = pool.submit(server.http.post, "/v1/documents", content=many.lines, headers=headers)
         until(lambda: server.http.get("/v1/stats").json()["documents"] > 3)
         put = server.http.put("/v1/documents/between", json={"text": "In between."})
         counts = [search(server, "in between").status_code for _ in range(5)]
-        assert not upload.done(), "the upload was too short to tell"
+        assert not upload.done()
+        many.let_go.set()
         assert (put.status_code, set(counts)) == (201, {200})
         assert len(upload.result().json()["added"]) == 400

@@ -63,24 +63,26 @@ class Open:
 
 def test_work_that_waits_is_dropped_with_the_one_who_waits() -> None:
     """What has begun is done to its end, what waits is never begun, and either way what it reads is closed."""
-    lane, go, done = Lane("test", 1, 2), threading.Event(), []
+    lane, go, begun, done = Lane("test", 1, 2), threading.Event(), threading.Event(), []
     bodies = [Open() for _ in range(4)]
 
     def work(n: int) -> int:
-        go.wait(20)
+        begun.set()
+        assert go.wait(60)
         assert not bodies[n].closed
         done.append(n)
         return n
 
     async def cancelled() -> None:
         tasks = [asyncio.create_task(lane.run(lambda n=n: work(n), bodies[n])) for n in range(3)]  # type: ignore[misc]
-        await asyncio.sleep(0.05)
+        assert await asyncio.to_thread(begun.wait, 60)
         with pytest.raises(nestling.BusyError, match="too much to test"):
             await lane.run(lambda: work(3), bodies[3])
         assert bodies[3].closed
         for task in tasks[:2]:
             task.cancel()
-        await asyncio.sleep(0.05)
+        while not bodies[1].closed:
+            await asyncio.sleep(0.01)
         assert [body.closed for body in bodies[:3]] == [False, True, False]
         go.set()
         assert await tasks[2] == 2
@@ -96,15 +98,20 @@ def test_work_that_waits_is_dropped_with_the_one_who_waits() -> None:
 
 def test_closing_waits_for_what_has_begun() -> None:
     """Nothing is cut off."""
-    lane, done = Lane("test", 1, 5), []
+    lane, begun, done = Lane("test", 1, 5), threading.Event(), []
 
-    async def begun() -> None:
-        task = asyncio.create_task(lane.run(lambda: (time.sleep(0.2), done.append(1))))
-        await asyncio.sleep(0.05)
+    def work() -> None:
+        begun.set()
+        time.sleep(0.1)
+        done.append(1)
+
+    async def closed() -> None:
+        task = asyncio.create_task(lane.run(work))
+        assert await asyncio.to_thread(begun.wait, 60)
         lane.close()
         await task
 
-    asyncio.run(begun())
+    asyncio.run(closed())
     assert done == [1]
 
 

@@ -41,9 +41,10 @@ export async function events(address, body, on, signal) {
 /** Put a file; `on` hears how much of it was sent, then the events. */
 export async function putFile(name, file, sent, on) {
   for (;;) {
+    const used = kept();
     const request = await requested(`/v1/files/${encodeURIComponent(name)}`, file, sent, on);
     if (request.status !== 401) return request.finish();
-    if (!(await askForKey(whyKey()))) return request.finish();
+    if (!(await otherKey(used, whyKey()))) return request.finish();
   }
 }
 
@@ -101,6 +102,7 @@ function hearing(on) {
 
 async function answered(method, address, body, headers, signal) {
   for (;;) {
+    const used = kept();
     let response;
     try {
       response = await fetch(address, { method, body, signal, headers: { ...headers, ...keyHeader() } });
@@ -112,7 +114,7 @@ async function answered(method, address, body, headers, signal) {
     const error = errorOf(response.status, await response.text());
     if (response.status !== 401) throw error;
     const why = whyKey();
-    if (!(await askForKey(why))) throw new ApiError(401, error.type, why);
+    if (!(await otherKey(used, why))) throw new ApiError(401, error.type, why);
   }
 }
 
@@ -132,8 +134,10 @@ function errorOf(status, text) {
 
 // --- the key
 
+const kept = () => sessionStorage.getItem(KEPT);
+
 function keyHeader() {
-  const key = sessionStorage.getItem(KEPT);
+  const key = kept();
   return key ? { Authorization: `Bearer ${key}` } : {};
 }
 
@@ -150,6 +154,9 @@ const KEY_WHY = {
 const whyKey = () => (hasKey() ? KEY_WHY.unknown : KEY_WHY.none);
 
 let asking = null;
+
+/** Whether there is another key now than the one that was refused: one given since, or the one that is asked for. */
+const otherKey = (used, why) => (kept() !== used && !asking ? true : askForKey(why));
 
 /** Ask for a key, once for all that wait for it; gives whether there is another one now. */
 function askForKey(why) {

@@ -86,13 +86,14 @@ async function saved() {
   return parsed(await file.text(), file.name);
 }
 
+/** Ask the questions of an edition, or of the live one where the editions are not known yet. */
 async function evaluated(questions, name, edition, signal) {
   const number = (id) => (at(id).value === "" ? null : Number(at(id).value));
   const bar = at("measure-progress");
   bar.hidden = false;
   bar.removeAttribute("value");
-  say(at("measure-status"), `Asking edition ${edition} …`);
-  const body = { questions, name, edition: Number(edition), charts: true,
+  say(at("measure-status"), `Asking ${edition ? `edition ${edition}` : "the live edition"} …`);
+  const body = { questions, name, edition: Number(edition) || null, charts: true,
     min_similarity: number("measure-similarity"), min_coverage: number("measure-coverage") };
   return events("/v1/evaluate", body, (event, data) => {
     if (event === "progress") [bar.max, bar.value] = [data.total, data.done];

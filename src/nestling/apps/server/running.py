@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from typing import Any
 
 import uvicorn
 
@@ -21,7 +23,9 @@ from nestling.apps.server.serving import Serving, open_nest
 
 # Seconds for which a connection without a request is kept.
 IDLE = 15
-# Seconds between two looks whether the server listens yet.
+# Connections that may wait to be taken.
+BACKLOG = 2048
+# Seconds between two looks whether the workers listen yet.
 SOON = 0.02
 
 
@@ -29,42 +33,50 @@ def run(serving: Serving, port: int, workers: int, grace: float, ready: Callable
     """Serve a nest until the process is interrupted or terminated.
 
     Running requests are finished, for ``grace`` seconds at most. ``ready`` is told the address once it can be
-    connected to; what it raises ends the server, and is raised.
+    connected to; what it raises ends the server, and is raised. Where ``port`` is 0, it is any that is free.
 
     Raises:
         AccessError: Others could reach the server, and there are no keys.
-        ServerError: The address cannot be listened on.
+        ServerError: The address cannot be listened on, or the server cannot start.
         NestlingError: The nest cannot be opened.
     """
     check_keys(serving)
-    check_address(serving.host, port)
-    # what would fail in every worker is told here, once
-    open_nest(serving).close()
-    with (
-        tempfile.TemporaryDirectory(prefix="nestling-serve-") as folder,
-        _told(serving.host, port, ready),
-    ):
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(each) for each in listening(serving.host, port)]
+        port = sockets[0].getsockname()[1]
+        # what would fail in every worker is told here, once
+        open_nest(serving).close()
+        address = f"http://{f'[{serving.host}]' if ':' in serving.host else serving.host}:{port}"
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nestling-serve-"))
+        replace(serving, folder=folder).leave()
+        options: dict[str, Any] = {
+            "app": f"{worker.__module__}:{worker.__name__}",
+            "factory": True,
+            "host": serving.host,
+            "port": port,
+            "workers": workers,
+            "log_level": "warning",
+            "access_log": False,
+            "server_header": False,
+            "proxy_headers": False,
+            "timeout_keep_alive": IDLE,
+            "timeout_graceful_shutdown": max(1, round(grace)),
+        }
         if workers > 1:
             os.environ[SHARED] = folder
-        replace(serving, folder=folder).leave()
-        uvicorn.run(
-            f"{worker.__module__}:{worker.__name__}",
-            factory=True,
-            host=serving.host,
-            port=port,
-            workers=workers,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_keep_alive=IDLE,
-            timeout_graceful_shutdown=max(1, round(grace)),
-        )
+            # uvicorn shares no sockets but its own with its workers
+            for each in sockets:
+                each.close()
+            with _told(serving.host, port, lambda: ready(address)):
+                uvicorn.run(**options)
+        else:
+            ready(address)
+            _run_here(options, sockets)
 
 
 @contextmanager
-def _told(host: str, port: int, ready: Callable[[str], None]) -> Iterator[None]:
-    """Tell the address as soon as a server in the block listens: uvicorn tells it of one worker only."""
+def _told(host: str, port: int, ready: Callable[[], None]) -> Iterator[None]:
+    """Tell as soon as a server in the block listens, which uvicorn tells of one worker only."""
     ended = threading.Event()
     failures: list[BaseException] = []
 
@@ -76,7 +88,7 @@ def _told(host: str, port: int, ready: Callable[[str], None]) -> Iterator[None]:
             except OSError:
                 continue
             try:
-                ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+                ready()
             except BaseException as error:
                 failures.append(error)
                 signal.raise_signal(signal.SIGINT)
@@ -93,6 +105,19 @@ def _told(host: str, port: int, ready: Callable[[str], None]) -> Iterator[None]:
             raise failures[0]
 
 
+def _run_here(options: dict[str, Any], sockets: list[socket.socket]) -> None:
+    server = uvicorn.Server(uvicorn.Config(**options))
+    # when all has ended, uvicorn raises the signal again: what is left to do here must still be done
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=sockets)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if not server.started:
+        raise nestling.ServerError("the server did not start; what it said before this tells why")
+
+
 def check_keys(serving: Serving) -> None:
     """Refuse to be reached by others where there is no key.
 
@@ -106,20 +131,47 @@ def check_keys(serving: Serving) -> None:
         )
 
 
-def check_address(host: str, port: int) -> None:
-    """Refuse an address that cannot be listened on.
+def listening(host: str, port: int) -> list[socket.socket]:
+    """Sockets that listen at all addresses of a host, at one port; which one is up to the system where it is 0.
 
     Raises:
-        ServerError: It cannot.
+        ServerError: The address cannot be listened on.
     """
+    sockets: list[socket.socket] = []
+    absent: OSError | None = None
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        with socket.socket(family, kind, protocol) as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            tried.bind(address)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, _, _, _, address in dict.fromkeys(found):
+            try:
+                sockets.append(_bound(family, (address[0], port, *address[2:])))
+            except OSError as error:
+                # localhost may have an address of IPv6 where the machine has none
+                if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                    raise
+                absent = error
+            else:
+                port = sockets[-1].getsockname()[1]
+        if absent and not sockets:
+            raise absent
     except OSError as error:
+        for each in sockets:
+            each.close()
         raise nestling.ServerError(
             f"{host} cannot be listened on at port {port} ({error.strerror}); give another --host or --port"
         ) from error
+    return sockets
+
+
+def _bound(family: int, address: tuple[Any, ...]) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.bind(address)
+        made.listen(BACKLOG)
+    except OSError:
+        made.close()
+        raise
+    return made

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Sees to it that there is a Chromium for the tests of the page: the system's, or one that Playwright downloads.
+set -eu
+python=$1
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+for name in chromium google-chrome; do
+    if command -v "$name" >/dev/null; then exit 0; fi
+done
+deps=
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    export DEBIAN_FRONTEND=noninteractive
+    if apt-get update -qq >"$log" 2>&1 &&
+        apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >>"$log" 2>&1 &&
+        command -v chromium >/dev/null; then exit 0; fi
+    deps=--with-deps
+fi
+# what it had installed before is found without a network
+if "$python" -m playwright install $deps --only-shell chromium >>"$log" 2>&1; then exit 0; fi
+tail -n 3 "$log" >&2
+echo "nestling: there is no Chromium, and none could be installed; the tests that need one are skipped," >&2
+echo "  or fail where NESTLING_BROWSER=required; install one, then run make browser" >&2
+exit 1
