@@ -131,7 +131,7 @@ def tables(results: Results, sizes: list[int]) -> None:
             print(f"| {name} | " + " | ".join(_cells(results.get((name, size), {}))) + " |")
     for kind, title in (("near", "nearest 100 children"), ("match", "best 100 children by words")):
         lines = {"Nestling, all of a search": _line(results, sizes, "own", "search")}
-        lines[f"Nestling, {title}"] = _line(results, sizes, "own", kind)
+        lines["Nestling, this list alone"] = _line(results, sizes, "own", kind)
         lines |= {name: line for name in ENGINES if (line := _line(results, sizes, name, kind))}
         if len(sizes) > 1:
             name = "scale-vectors.svg" if kind == "near" else "scale-words.svg"
