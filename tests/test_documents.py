@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import fields
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,15 @@ def test_files_that_are_named_exist() -> None:
     for page in PAGES:
         for name in re.findall(r"`((?:tests|scripts|benchmarks)/[\w/]+\.py)`", page.read_text("utf-8")):
             assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def test_contributors_are_told_of_every_module() -> None:
+    """The table of what to open names each module, and no other."""
+    table = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("\n| to change |")[1].split("\n\n")[0]
+    named = {name.split("/")[-1] for name in re.findall(r"`(?!tests/|benchmarks/)([\w/*]+\.py)`", table)}
+    modules = {path.name for path in (ROOT / "src").rglob("*.py")} - {"__main__.py"}
+    assert {name for name in modules if not any(fnmatch(name, each) for each in named)} == set()
+    assert {each for each in named if not any(fnmatch(name, each) for name in modules)} == set()
 
 
 def test_make_targets_that_are_named_exist() -> None:

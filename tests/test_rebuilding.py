@@ -233,7 +233,12 @@ def test_pruning_leaves_the_live_edition(path: Path) -> None:
         nest.rebuild(SMALL)
         nest.rebuild(Recipe(child_size=50, parent_size=200), switch=False)
         before, found = nest.stats()["bytes"], list(nest.search("topic3", 20))
-        assert nest.prune() == [1, 3]
+        told: list[nestling.Progress] = []
+        children = sum(each.children for each in nest.editions() if each.state != "live")
+        assert nest.prune(progress=told.append) == [1, 3]
+        assert (told[-1].documents, told[-1].total, told[-1].children) == (122, 122, children)
+        assert [each.documents for each in told] == sorted(each.documents for each in told)
+        assert len({each.documents for each in told}) > 5
         assert states(nest) == [(2, "live", 61)]
         assert nest.check() == []
         assert nest.stats()["bytes"] < 0.6 * before

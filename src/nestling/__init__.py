@@ -21,6 +21,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from nestling.answers import Answer, Citation, Claim, Support, Verification
+    from nestling.editions import EditionInfo
     from nestling.errors import (
         AccessError,
         BusyError,
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from nestling.models.static import Static
     from nestling.nest import Nest
     from nestling.opening import open_nest as open
-    from nestling.rebuilding import EditionInfo, Rebuilt
+    from nestling.rebuilding import Rebuilt
     from nestling.results import (
         DocumentInfo,
         Explanation,
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "answers": "Answer Citation Claim Support Verification",
+    "editions": "EditionInfo",
     "errors": (
         "AccessError BusyError DocumentError EmbedderMismatchError FilterError FullError InputError LockedError"
         " MissingExtraError ModelError NestlingError NewerNestError NotANestError NotFoundError ReadOnlyError"
@@ -104,7 +106,7 @@ _HOMES = {
     "models.static": "Static",
     "nest": "Nest",
     "opening": "open",
-    "rebuilding": "EditionInfo Rebuilt",
+    "rebuilding": "Rebuilt",
     "results": "DocumentInfo Explanation Exported Progress Renamed Repair Report Results Tree Vote",
     "retrieve.cite": "marker quoted",
     "settings": "Recipe Scoring",

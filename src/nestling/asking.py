@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from nestling.answers import Answer, Verification
+from nestling.errors import SettingError
 from nestling.ingest.check import is_storable
 from nestling.ingest.sentences import sentences
 from nestling.ingest.terms import content_terms, terms
+from nestling.models.chat_spec import language_model_from
 from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.language_model import LanguageModel, generated
 from nestling.models.vectors import embedded
-from nestling.observing import retrieval, verifying
+from nestling.observing import answering, retrieval, verifying
+from nestling.querying import question_of
 from nestling.retrieve.analysis import Analysis
 from nestling.retrieve.context import context
 from nestling.retrieve.extract import candidates, extract
@@ -24,7 +27,7 @@ from nestling.retrieve.passages import search
 from nestling.retrieve.prompt import prompt, says_nothing
 from nestling.retrieve.sources import Source
 from nestling.retrieve.verify import Named, verify
-from nestling.settings import Scoring
+from nestling.settings import WINDOW, Scoring
 from nestling.stores.base import Store
 from nestling.types import Context
 from nestling.view import View
@@ -45,14 +48,12 @@ class Asking:
     Attributes:
         store: What holds it.
         embedders: Its models.
-        question: Makes a query ready.
         scoring: What each list counts.
         where: Only passages it holds for are found.
     """
 
     store: Store
     embedders: Embedders
-    question: Callable[[str, View], Question]
     scoring: Scoring
     where: Where | None = None
 
@@ -61,14 +62,30 @@ class Asking:
         question: str,
         budget: int,
         gate: Gate,
-        model: LanguageModel | None,
+        model: LanguageModel | str | None,
+        stream: Callable[[str], None] | None,
         count: Callable[[str], int] | None,
+    ) -> Answer:
+        """See `Nest.ask`."""
+        chosen = language_model_from(model) if isinstance(model, str) else model
+        with answering(self.store.path, question) as asked:
+            return asked.answered(
+                self._answer(question, budget, gate, chosen, stream or (lambda text: None), count)
+            )
+
+    def _answer(
+        self,
+        question: str,
+        budget: int,
+        gate: Gate,
+        model: LanguageModel | None,
         on_text: Callable[[str], None],
+        count: Callable[[str], int] | None,
     ) -> Answer:
         """Pack a context, answer from it, and verify the answer; no view is held while a model writes."""
         source = self.store.meta.get("nest")
         with retrieval("ask", self.store.path, source, question) as told, self.store.view() as view:
-            asked = self.question(question, view)
+            asked = self._question(question, view)
             found = find(view, asked, self.where, 0, self.scoring)
             embedder = self.embedders.of(view.edition)
             refused = None if asked.terms else "the question has no words"
@@ -77,7 +94,7 @@ class Asking:
             packed = (
                 Context("", 0, budget, (), (), refused)
                 if refused
-                else context(view, found, budget, "pack", 1, gate, count or embedder.count_tokens)
+                else context(view, found, budget, "pack", WINDOW, gate, count or embedder.count_tokens)
             )
             told.packed(packed)
             analysis = analysis_of(view.languages())
@@ -119,14 +136,19 @@ class Asking:
             return replace(answer, tier="abstained", abstained="the model found no answer in the passages")
         return replace(answer, verification=self.verify(written.text, answer.context))
 
+    def _question(self, query: str, view: View) -> Question:
+        return question_of(query, view, self.embedders, self.store.path)
+
     def verify(self, text: str, packed: Context | None = None) -> Verification:
-        """Hold a text to a context, or where none is given to all of the nest."""
+        """Hold a text to a context, or where none is given to all of the nest; see `Nest.verify`."""
+        if not isinstance(text, str):
+            raise SettingError(f"the text is {text!r:.80}; give text")
         shown = {} if packed is None else {passage.id: Source.of(passage) for passage in packed.passages}
 
         with verifying() as told, self.store.view() as view:
 
             def look(claim: str) -> list[Source]:
-                question = self.question(claim, view)
+                question = self._question(claim, view)
                 found = search(view, question, self.where, LOOKED_THROUGH, 0, Gate(), self.scoring)
                 return [Source.of(passage) for passage in found]
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import wraps
 from os import PathLike
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from urllib.parse import quote
 
+from nestling import settings
 from nestling.answers import Answer, Verification
 from nestling.connection import Connection, dumps
 from nestling.errors import NotFoundError, ServerError, SettingError
@@ -17,21 +19,35 @@ from nestling.ingest.load import Source
 from nestling.models.embedder import Embedder
 from nestling.models.language_model import LanguageModel
 from nestling.nest import Nest
-from nestling.rebuilding import EditionInfo, Rebuilt
-from nestling.results import DocumentInfo, Explanation, Exported, Progress, Repair, Report, Results, Tree
-from nestling.retrieve.pack import Shape
+from nestling.results import DocumentInfo, Explanation, Progress, Report, Results, Tree
 from nestling.sending import send
-from nestling.settings import Recipe, Scoring
+from nestling.settings import Recipe, Scoring, Shape
 from nestling.types import Context, Passage
 
 if TYPE_CHECKING:
     from nestling.measure.evaluation import Evaluation
     from nestling.measure.golden import Golden
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 # Documents of one page of a list: as many as a server gives at once.
 PAGE = 10_000
+
+
+def _no(name: str) -> ServerError:
+    return ServerError(f"a nest behind a server has no {name}; open its file where it is")
+
+
+def _refused(method: Callable[P, T]) -> Callable[P, T]:
+    """A method of `Nest` that needs the file, with the same arguments."""
+
+    @wraps(method)
+    def refuse(*_: P.args, **__: P.kwargs) -> T:
+        raise _no(method.__name__)
+
+    refuse.__doc__ = f"See `Nest.{method.__name__}`; refused, since it needs the file."
+    return refuse
 
 
 class RemoteNest(Nest):
@@ -63,7 +79,7 @@ class RemoteNest(Nest):
     def search(
         self,
         query: str,
-        k: int = 5,
+        k: int = settings.PASSAGES,
         *,
         where: Mapping[str, Any] | None = None,
         offset: int = 0,
@@ -71,26 +87,18 @@ class RemoteNest(Nest):
         min_coverage: float | None = None,
     ) -> Results:
         """See `Nest.search`; ``k`` is at most 1,000."""
-        found = self._post(
-            "/search",
-            query=query,
-            k=k,
-            where=where,
-            offset=offset,
-            min_similarity=min_similarity,
-            min_coverage=min_coverage,
-            explain=True,
-        )
+        gate = _gate(where, min_similarity, min_coverage)
+        found = self._post("/search", query=query, k=k, offset=offset, **gate, explain=True)
         passages = [value_of(Passage, each) for each in found["passages"]]
         return Results(passages, value_of(Explanation, found["explanation"]), found["abstained"])
 
     def context(
         self,
         query: str,
-        budget: int = 2000,
+        budget: int = settings.BUDGET,
         *,
-        shape: Shape = "pack",
-        window: int = 1,
+        shape: Shape = settings.SHAPE,
+        window: int = settings.WINDOW,
         where: Mapping[str, Any] | None = None,
         min_similarity: float | None = None,
         min_coverage: float | None = None,
@@ -98,22 +106,14 @@ class RemoteNest(Nest):
     ) -> Context:
         """See `Nest.context`; tokens are always the server's."""
         _refuse("count", count)
-        packed = self._post(
-            "/context",
-            query=query,
-            budget=budget,
-            shape=shape,
-            window=window,
-            where=where,
-            min_similarity=min_similarity,
-            min_coverage=min_coverage,
-        )
+        gate = _gate(where, min_similarity, min_coverage)
+        packed = self._post("/context", query=query, budget=budget, shape=shape, window=window, **gate)
         return value_of(Context, packed)
 
     def ask(
         self,
         question: str,
-        budget: int = 2000,
+        budget: int = settings.BUDGET,
         *,
         model: LanguageModel | str | None = None,
         stream: Callable[[str], None] | None = None,
@@ -125,14 +125,8 @@ class RemoteNest(Nest):
         """See `Nest.ask`; the language model and the tokens are the server's."""
         _refuse("model", model)
         _refuse("count", count)
-        asked = {
-            "question": question,
-            "budget": budget,
-            "where": where,
-            "min_similarity": min_similarity,
-            "min_coverage": min_coverage,
-            "context": True,
-        }
+        gate = _gate(where, min_similarity, min_coverage)
+        asked = {"question": question, "budget": budget, **gate, "context": True}
         answer: Answer | None = None
         for name, value in self._connection.events("/v1/ask", dumps(asked).encode()):
             if name == "answer":
@@ -149,8 +143,8 @@ class RemoteNest(Nest):
         self,
         golden: Golden | str | PathLike[str],
         *,
-        k: Sequence[int] = (1, 3, 5, 10),
-        budgets: Sequence[int] = (500, 1000, 2000, 4000),
+        k: Sequence[int] = settings.CUTOFFS,
+        budgets: Sequence[int] = settings.BUDGETS,
         where: Mapping[str, Any] | None = None,
         min_similarity: float | None = None,
         min_coverage: float | None = None,
@@ -166,9 +160,7 @@ class RemoteNest(Nest):
             "name": read.name,
             "k": list(k),
             "budgets": list(budgets),
-            "where": where,
-            "min_similarity": min_similarity,
-            "min_coverage": min_coverage,
+            **_gate(where, min_similarity, min_coverage),
         }
         found: Evaluation | None = None
         for name, value in self._connection.events("/v1/evaluate", dumps(asked).encode()):
@@ -237,15 +229,7 @@ class RemoteNest(Nest):
     @property
     def embedder(self) -> Embedder:
         """Refused: the model is the server's."""
-        _no("embedder")
-
-    def with_scoring(self, scoring: Scoring) -> Nest:
-        """Refused."""
-        _no("with_scoring")
-
-    def keep_scoring(self, scoring: Scoring) -> None:
-        """Refused."""
-        _no("keep_scoring")
+        raise _no("embedder")
 
     def scope(self, /, **values: str | float | bool) -> Nest:
         """Refused: the scope is that of the key."""
@@ -253,49 +237,24 @@ class RemoteNest(Nest):
             "the scope of a nest behind a server is that of its key; make a key with that scope"
         )
 
-    def sync(self, *args: Any, **options: Any) -> Report:
-        """Refused."""
-        _no("sync")
-
-    def rebuild(self, *args: Any, **options: Any) -> Rebuilt:
-        """Refused."""
-        _no("rebuild")
-
-    def editions(self) -> Sequence[EditionInfo]:
-        """Refused."""
-        _no("editions")
-
-    def at(self, edition: int) -> Nest:
-        """Refused."""
-        _no("at")
-
-    def switch(self, *args: Any, **options: Any) -> None:
-        """Refused."""
-        _no("switch")
-
-    def rollback(self, *args: Any, **options: Any) -> int:
-        """Refused."""
-        _no("rollback")
-
-    def prune(self) -> Sequence[int]:
-        """Refused."""
-        _no("prune")
-
-    def repair(self, *args: Any, **options: Any) -> Repair:
-        """Refused."""
-        _no("repair")
-
-    def backup(self, to: str | PathLike[str]) -> None:
-        """Refused."""
-        _no("backup")
-
-    def export(self, to: str | PathLike[str] | BinaryIO) -> Exported:
-        """Refused."""
-        _no("export")
+    with_scoring = _refused(Nest.with_scoring)
+    keep_scoring = _refused(Nest.keep_scoring)
+    sync = _refused(Nest.sync)
+    rebuild = _refused(Nest.rebuild)
+    editions = _refused(Nest.editions)
+    at = _refused(Nest.at)
+    switch = _refused(Nest.switch)
+    rollback = _refused(Nest.rollback)
+    prune = _refused(Nest.prune)
+    repair = _refused(Nest.repair)
+    backup = _refused(Nest.backup)
+    export = _refused(Nest.export)
 
 
-def _no(name: str) -> NoReturn:
-    raise ServerError(f"a nest behind a server has no {name}; open its file where it is")
+def _gate(
+    where: Mapping[str, Any] | None, min_similarity: float | None, min_coverage: float | None
+) -> dict[str, Any]:
+    return {"where": where, "min_similarity": min_similarity, "min_coverage": min_coverage}
 
 
 def _refuse(name: str, given: object) -> None:

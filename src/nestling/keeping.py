@@ -31,7 +31,6 @@ from nestling.stores.base import Store
 from nestling.types import Document, Failure, Parent
 from nestling.view import Damage, Derived, Edition
 
-Told = Callable[[Progress], None]
 # Rounds of repairing: what one document's damage hid of another's comes to light in the next.
 ROUNDS = 3
 
@@ -129,12 +128,12 @@ class Deriving:
         return self._counts[edition.number]
 
 
-def check(store: Store, embedders: Embedders, progress: Told | None) -> list[str]:
+def check(store: Store, embedders: Embedders, progress: Callable[[Progress], None] | None) -> list[str]:
     """What is damaged, a sentence each; it is `nestling.nest.Nest.check`."""
     return [damage.sentence for damage in damages(store, embedders, progress)]
 
 
-def damages(store: Store, embedders: Embedders, progress: Told | None) -> list[Damage]:
+def damages(store: Store, embedders: Embedders, progress: Callable[[Progress], None] | None) -> list[Damage]:
     """Everything that is damaged."""
 
     def told(done: int, total: int, children: int, id: str) -> None:
@@ -152,7 +151,7 @@ def repair(
     store: Store,
     embedders: Embedders,
     backup: str | os.PathLike[str] | bool,
-    progress: Told | None,
+    progress: Callable[[Progress], None] | None,
 ) -> Repair:
     """Make anew what can be made from the stored texts; it is `nestling.nest.Nest.repair`.
 

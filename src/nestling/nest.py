@@ -6,43 +6,38 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from os import PathLike
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-import numpy as np
-
+from nestling import settings
 from nestling.adding import add
 from nestling.answers import Answer, Verification
 from nestling.asking import Asking
 from nestling.bounds import Bounds
+from nestling.editions import EditionInfo, editions, prune, rollback, switch_to
 from nestling.errors import SettingError
-from nestling.indexing import check_readable
 from nestling.ingest.check import is_storable
 from nestling.ingest.load import Source
-from nestling.ingest.prepare import question_language
-from nestling.ingest.terms import query_terms
 from nestling.keeping import backup, check, export, repair
-from nestling.models.chat_spec import language_model_from
 from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders
 from nestling.models.language_model import LanguageModel
-from nestling.models.vectors import embedded
-from nestling.observing import Retrieval, answering, removed, retrieval
-from nestling.rebuilding import EditionInfo, Rebuilt, editions, prune, rebuild, rollback, switch_to
+from nestling.observing import Retrieval, removed, retrieval
+from nestling.querying import question_of
+from nestling.ranges import whole
+from nestling.rebuilding import Rebuilt, rebuild
 from nestling.results import DocumentInfo, Exported, Progress, Repair, Report, Results, Tree
 from nestling.retrieve.context import context
 from nestling.retrieve.find import Question, find
 from nestling.retrieve.gate import Gate
-from nestling.retrieve.pack import SHAPES, Shape
 from nestling.retrieve.passages import search
-from nestling.settings import Recipe, Scoring
+from nestling.settings import SHAPES, Recipe, Scoring, Shape
 from nestling.stores.base import Store
 from nestling.stores.pinned import Pinned
 from nestling.stores.scoped import scoped
 from nestling.syncing import sync
 from nestling.types import Context
 from nestling.view import View
-from nestling.where import Where, parse
+from nestling.where import parse
 
 if TYPE_CHECKING:
     from nestling.measure.evaluation import Evaluation
@@ -52,7 +47,9 @@ if TYPE_CHECKING:
 class Nest:
     """One index: what is added, and every way to ask for it.
 
-    Made by `nestling.open`; threads may share it.
+    Made by `nestling.open`; threads may share it. Every method raises `StoreError` where the nest cannot be read or
+    written, and one that needs the model `ModelError` or `EmbedderMismatchError` where it fails or is not to be
+    had. What else is raised, and what then holds, each method says.
     """
 
     def __init__(self, store: Store, embedders: Embedders, scoring: Scoring | None = None) -> None:
@@ -82,11 +79,7 @@ class Nest:
         return Nest(self._store, self._embedders, scoring)
 
     def keep_scoring(self, scoring: Scoring) -> None:
-        """Store the weights that this nest is asked with, here from now on and elsewhere from the next opening on.
-
-        Raises:
-            StoreError: The nest could not be written.
-        """
+        """Store the weights to ask with, here from now on and elsewhere from the next opening on."""
         self._store.keep("scoring", asdict(scoring))
         self._scoring = None
 
@@ -94,9 +87,8 @@ class Nest:
         """The part of the nest whose documents have these metadata values, as a nest of its own (docs/scopes.md).
 
         What is asked, added, synced and removed there reaches no other document, and what it answers is as if
-        there were no others. Documents that are added there get the values; those whose metadata say otherwise
-        are refused. Their ids are the scope's own: another scope can have the same. What concerns the whole nest
-        is refused there. Closing one closes both.
+        there were no others. Documents that are added get the values; those whose metadata say otherwise are
+        refused. Ids are the scope's own. What concerns the whole nest is refused. Closing one closes both.
 
         Args:
             **values: One to six metadata keys, without dots, and what documents must have there: text, a finite
@@ -110,10 +102,7 @@ class Nest:
     # --- adding and removing
 
     def add(
-        self,
-        source: Source | Iterable[Source],
-        *,
-        progress: Callable[[Progress], None] | None = None,
+        self, source: Source | Iterable[Source], *, progress: Callable[[Progress], None] | None = None
     ) -> Report:
         """Store documents, each in one transaction; what has not changed costs nothing.
 
@@ -143,13 +132,13 @@ class Nest:
     ) -> Report:
         """Bring the documents of a folder in step with its files (docs/sync.md).
 
-        Documents are those that `add` makes of the folder, and are stored one by one, as there. The content
-        decides what has changed. Only documents that were read from files of this folder are ever removed.
+        Files become documents as in `add`, one by one; their content decides what has changed. Only documents
+        that were read from files of this folder are ever removed.
 
         Args:
             folder: Its path.
-            pattern: Which files of the folder are meant, by their path in it, such as ``*.md`` (in any folder
-                below) or ``guides/**``; several: one must match. Documents of other files are left alone.
+            pattern: Which of its files are meant, by their path in it, such as ``*.md`` (in any folder below) or
+                ``guides/**``; of several one must match. Documents of other files are left alone.
             delete: Whether documents whose file is gone are removed, and those whose file has another name
                 renamed; else they stay, and the files are added.
             allow_empty: Whether a folder without any file removes all of its documents.
@@ -189,7 +178,7 @@ class Nest:
     def search(
         self,
         query: str,
-        k: int = 5,
+        k: int = settings.PASSAGES,
         *,
         where: Mapping[str, Any] | None = None,
         offset: int = 0,
@@ -211,7 +200,7 @@ class Nest:
             SettingError: A number is out of its range, or the query is not text.
             FilterError: ``where`` is not a filter.
         """
-        wanted, skipped = _whole("k", k, 0), _whole("offset", offset, 0)
+        wanted, skipped = whole("k", k, 0), whole("offset", offset, 0)
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
         with self._asked("search", query, wanted) as asked, self._store.view() as view:
             found = search(view, self._question(query, view), tree, wanted, skipped, gate, self.scoring)
@@ -220,10 +209,10 @@ class Nest:
     def context(
         self,
         query: str,
-        budget: int = 2000,
+        budget: int = settings.BUDGET,
         *,
-        shape: Shape = "pack",
-        window: int = 1,
+        shape: Shape = settings.SHAPE,
+        window: int = settings.WINDOW,
         where: Mapping[str, Any] | None = None,
         min_similarity: float | None = None,
         min_coverage: float | None = None,
@@ -239,16 +228,16 @@ class Nest:
                 ``window`` neighbours on both sides; ``merge`` takes a parent, then its section, once half of
                 it (and two children) is taken.
             window: For the shape of that name; 0 or more.
-            where: A metadata filter (`nestling.where`).
+            where: As in `search`.
             min_similarity: As in `search`.
             min_coverage: As in `search`.
             count: Tokens of a text, for the budget of another model; the embedder's where not given.
 
         Raises:
-            SettingError: A number is out of its range, the shape is unknown, or the query is not text.
-            FilterError: ``where`` is not a filter.
+            SettingError: As in `search`, or the shape is unknown.
+            FilterError: As in `search`.
         """
-        room, neighbours = _whole("budget", budget, 1), _whole("window", window, 0)
+        room, neighbours = whole("budget", budget, 1), whole("window", window, 0)
         if shape not in SHAPES:
             raise SettingError(f"shape is {shape!r}; give one of {', '.join(SHAPES)}")
         gate, tree = Gate(min_similarity, min_coverage), parse(where)
@@ -260,7 +249,7 @@ class Nest:
     def ask(
         self,
         question: str,
-        budget: int = 2000,
+        budget: int = settings.BUDGET,
         *,
         model: LanguageModel | str | None = None,
         stream: Callable[[str], None] | None = None,
@@ -277,24 +266,20 @@ class Nest:
             model: A language model, or its spec (`openai:MODEL@URL`). Without one the answer is the best
                 sentences of the context, as they stand.
             stream: Called with each piece of the text as it comes. What it raises ends the answer.
-            where: A metadata filter (`nestling.where`).
+            where: As in `search`.
             min_similarity: As in `search`; where no passage passes, there is no answer. Without a gate there is
-                none where nothing that was found has to do with the question (docs/asking.md); -1 opens it.
+                none where nothing that was found has to do with the question; -1 opens it.
             min_coverage: As in `search`.
             count: As in `context`.
 
         Raises:
             ModelError: A model failed.
-            SettingError: A number is out of its range, the spec is unknown, or the question is not text.
-            FilterError: ``where`` is not a filter.
+            SettingError: As in `search`, or the spec is unknown.
+            FilterError: As in `search`.
         """
-        room, gate, tree = _whole("budget", budget, 1), Gate(min_similarity, min_coverage), parse(where)
-        chosen = language_model_from(model) if isinstance(model, str) else model
-        with answering(self._store.path, question) as asked:
-            answer = self._asking(tree).ask(
-                question, room, gate, chosen, count, stream or (lambda text: None)
-            )
-            return asked.answered(answer)
+        room, gate, tree = whole("budget", budget, 1), Gate(min_similarity, min_coverage), parse(where)
+        asking = Asking(self._store, self._embedders, self.scoring, tree)
+        return asking.ask(question, room, gate, model, stream, count)
 
     def verify(self, text: str) -> Verification:
         """What a text cites and claims, held to the whole nest, whoever wrote it (docs/asking.md).
@@ -302,19 +287,14 @@ class Nest:
         Raises:
             SettingError: It is not text.
         """
-        if not isinstance(text, str):
-            raise SettingError(f"the text is {text!r:.80}; give text")
-        return self._asking(None).verify(text)
-
-    def _asking(self, where: Where | None) -> Asking:
-        return Asking(self._store, self._embedders, self._question, self.scoring, where)
+        return Asking(self._store, self._embedders, self.scoring).verify(text)
 
     def evaluate(
         self,
         golden: Golden | str | PathLike[str],
         *,
-        k: Sequence[int] = (1, 3, 5, 10),
-        budgets: Sequence[int] = (500, 1000, 2000, 4000),
+        k: Sequence[int] = settings.CUTOFFS,
+        budgets: Sequence[int] = settings.BUDGETS,
         where: Mapping[str, Any] | None = None,
         min_similarity: float | None = None,
         min_coverage: float | None = None,
@@ -334,44 +314,19 @@ class Nest:
         Raises:
             DocumentError: Questions cannot be used, or do not fit the nest; each is named.
             MissingExtraError: ir-measures is not installed.
-            SettingError: A number is out of its range.
-            FilterError: ``where`` is not a filter.
+            SettingError: As in `search`.
+            FilterError: As in `search`.
         """
         from nestling.measure.evaluate import evaluate
-        from nestling.measure.read import golden_of
 
-        return evaluate(
-            self,
-            golden_of(golden),
-            k=k,
-            budgets=budgets,
-            where=where,
-            min_similarity=min_similarity,
-            min_coverage=min_coverage,
-            progress=progress,
-            nest=self._store.path,
-        )
+        path = self._store.path
+        return evaluate(self, golden, k, budgets, where, min_similarity, min_coverage, progress, path)
 
     def _asked(self, method: str, query: str, k: int | None = None) -> AbstractContextManager[Retrieval]:
         return retrieval(method, self._store.path, self._store.meta.get("nest"), query, k)
 
     def _question(self, query: str, view: View) -> Question:
-        # by the words and the model of the edition that the view holds, whatever is switched to meanwhile
-        if not isinstance(query, str):
-            raise SettingError(f"the query is {query!r}; give text")
-        check_readable(view.edition, self._store.path)
-        held = view.languages()
-        language = question_language(query, held)
-        terms = query_terms(query, list(held))
-        embedder = self._embedders.of(view.edition)
-        readable = embedder.languages
-        if not query.strip():
-            return Question(query, language, terms, None, ("the query is empty",))
-        if readable is not None and language and language not in readable:
-            note = f"dense did not vote: {embedder.fingerprint} cannot read {language!r}"
-            return Question(query, language, terms, None, (note,))
-        vector = embedded(embedder.embed_queries, [query], embedder)[0]
-        return Question(query, language, terms, vector)
+        return question_of(query, view, self._embedders, self._store.path)
 
     # --- editions
 
@@ -401,18 +356,12 @@ class Nest:
 
         Raises:
             ModelError: The embedder failed; what was built before is kept.
-            EmbedderMismatchError: The embedder of an edition that is needed is not to be had.
             DocumentError: The questions do not fit the nest.
-            SettingError: A number is out of its range.
+            SettingError: ``allowed_loss`` is out of its range.
             StoreError: The nest could not be written, or another process removed the edition.
         """
-        from nestling.measure.read import golden_of
-
-        if not 0 <= _number("allowed_loss", allowed_loss) < float("inf"):
-            raise SettingError(f"allowed_loss is {allowed_loss!r}; give a number, 0 or more")
-        questions = None if golden is None else golden_of(golden)
         return rebuild(
-            self._store, self._embedders, self.at, recipe, embedder, questions, allowed_loss, switch, progress
+            self._store, self._embedders, self.at, recipe, embedder, golden, allowed_loss, switch, progress
         )
 
     def editions(self) -> Sequence[EditionInfo]:
@@ -425,14 +374,14 @@ class Nest:
         Raises:
             NotFoundError: There is none with this number.
         """
-        number = _whole("edition", edition, 1)
+        number = whole("edition", edition, 1)
         with self._store.view(number):
             return Nest(Pinned(self._store, number), self._embedders, self._scoring)
 
     def switch(self, edition: int, *, progress: Callable[[Progress], None] | None = None) -> None:
         """Make an edition live in one transaction, after it was given the documents that it lacks.
 
-        The one that was live is kept, and additions reach it no longer.
+        The one that was live is kept, and additions reach it no longer. ``progress`` is as in `rebuild`.
 
         Raises:
             NotFoundError: There is none with this number.
@@ -440,7 +389,7 @@ class Nest:
             EmbedderMismatchError: It lacks documents, and its embedder is not to be had.
             StoreError: It was built by other rules of splitting and analysis, or the nest could not be written.
         """
-        switch_to(self._store, self._embedders, _whole("edition", edition, 1), progress)
+        switch_to(self._store, self._embedders, whole("edition", edition, 1), progress)
 
     def rollback(self, *, progress: Callable[[Progress], None] | None = None) -> int:
         """Switch to the edition that was live before, as `switch` does; returns its number.
@@ -450,9 +399,13 @@ class Nest:
         """
         return rollback(self._store, self._embedders, progress)
 
-    def prune(self) -> Sequence[int]:
-        """Remove every edition but the live one, in small transactions; returns the numbers of those removed."""
-        return prune(self._store)
+    def prune(self, *, progress: Callable[[Progress], None] | None = None) -> Sequence[int]:
+        """Remove every edition but the live one, in small transactions; returns the numbers of those removed.
+
+        Args:
+            progress: Called after every few documents whose rows were removed.
+        """
+        return prune(self._store, progress)
 
     # --- looking
 
@@ -465,7 +418,11 @@ class Nest:
         return None if found is None else Tree(*found)
 
     def list(self, where: Mapping[str, Any] | None = None) -> Sequence[DocumentInfo]:
-        """Every document, without its text, by id; with ``where``, those whose own metadata fits."""
+        """Every document, without its text, by id; with ``where``, those whose own metadata fits.
+
+        Raises:
+            FilterError: ``where`` is not a filter.
+        """
         tree = parse(where)
         with self._store.view() as view:
             return [DocumentInfo(**row) for row in view.documents(tree)]
@@ -474,12 +431,8 @@ class Nest:
         """Counts of documents, parents and children, documents per language, bytes, recipe, scoring, embedder."""
         with self._store.view() as view:
             stats, build = view.stats(), view.edition.build
-        return {
-            **stats,
-            "recipe": asdict(build.recipe),
-            "scoring": asdict(self.scoring),
-            "embedder": build.embedder,
-        }
+        own = {"recipe": asdict(build.recipe), "scoring": asdict(self.scoring), "embedder": build.embedder}
+        return {**stats, **own}
 
     def check(self, *, progress: Callable[[Progress], None] | None = None) -> Sequence[str]:
         """What is damaged, a sentence each; empty when all is well. Reads everything, writes nothing.
@@ -519,7 +472,6 @@ class Nest:
         Raises:
             InputError: There is something at ``to``.
             NotFoundError: There is no folder for it.
-            StoreError: It could not be written; nothing is left of it.
         """
         backup(self._store, to)
 
@@ -530,9 +482,8 @@ class Nest:
             to: A new file, made whole or not at all; or an open binary file, such as ``sys.stdout.buffer``.
 
         Raises:
-            InputError: There is something at ``to``.
-            NotFoundError: There is no folder for it.
-            StoreError: It could not be written; nothing is left of it.
+            InputError: As in `backup`.
+            NotFoundError: As in `backup`.
         """
         return export(self._store, to)
 
@@ -547,21 +498,5 @@ class Nest:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _number(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SettingError(f"{name} is {value!r}; give a number")
-    return value
-
-
-def _whole(name: str, value: int, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise SettingError(f"{name} is {value!r}; give a whole number, {least} or more")
-    if value < least:
-        raise SettingError(f"{name} is {value}; give {least} or more")
-    return int(value)

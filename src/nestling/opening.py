@@ -13,7 +13,8 @@ from nestling.models.known import Embedders, change_embedder
 from nestling.models.spec import embedder_from
 from nestling.nest import Nest
 from nestling.observing import event
-from nestling.settings import Recipe
+from nestling.ranges import amount
+from nestling.settings import TIMEOUT, Recipe
 from nestling.stores.sqlite import SQLiteStore
 from nestling.stores.sqlite_file import MEMORY
 from nestling.view import Build
@@ -25,7 +26,7 @@ def open_nest(
     create: bool = False,
     embedder: Embedder | str | None = None,
     recipe: Recipe | None = None,
-    timeout: float = 30.0,
+    timeout: float = TIMEOUT,
     key: str | None = None,
 ) -> Nest:
     """Open a nest; it is `nestling.open`.
@@ -50,8 +51,7 @@ def open_nest(
             cannot be upgraded where it is.
         ServerError: The server cannot be reached, or refuses the key.
     """
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout < float("inf"):
-        raise SettingError(f"timeout is {timeout!r}; give seconds, 0 or more")
+    amount("timeout", timeout, unit="seconds")
     if str(path).startswith(("http://", "https://")):
         return _remote(str(path), embedder, recipe, timeout, key)
     if key is not None:

@@ -52,13 +52,13 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far `Nest.add`, `Nest.sync`, `Nest.check` or `Nest.repair` is.
+    """How far adding, syncing, checking, repairing, building or pruning is.
 
     Attributes:
-        documents: Inputs done, whatever came of them.
-        total: Inputs in all, or None where they cannot be counted beforehand.
-        children: Children embedded, or looked at.
-        name: The input that was done last.
+        documents: Inputs or documents done, whatever came of them; of each edition that is pruned.
+        total: How many there are, or None where they cannot be counted beforehand.
+        children: Children embedded, looked at, or removed.
+        name: The input or document that was done last; pruning tells none.
     """
 
     documents: int

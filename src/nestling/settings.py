@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
 from nestling.errors import SettingError
+from nestling.ranges import amount
 
 # Sizes: children of 200–1,200 characters and parents of 800–4,800 were tried on five corpora with gold
 # evidence; 400/1,600 was the best or within .02 of it on each.
@@ -20,6 +20,25 @@ LEAD_SIZE = 200
 # Seconds for which a watched folder must be quiet before it is synced: programs write a file in several steps,
 # and tools write many files in a row.
 QUIET = 1.0
+# Seconds to wait for another process that is writing, or for a connection: far more than a transaction takes.
+TIMEOUT: float = 30
+# Passages of a search: as many as are looked through at once.
+PASSAGES = 5
+# Tokens of a context: room for as many whole parents.
+BUDGET = 2000
+# How a context takes children, and for `window` how many neighbours on both sides.
+Shape = Literal["pack", "parent", "window", "merge"]
+SHAPES: tuple[Shape, ...] = ("pack", "parent", "window", "merge")
+SHAPE: Shape = "pack"
+WINDOW = 1
+# Cut-offs of hit, recall and nDCG, and tokens of the contexts in which evidence is looked for: from what is read at
+# a glance to a long prompt.
+CUTOFFS = (1, 3, 5, 10)
+BUDGETS = (500, 1000, 2000, 4000)
+# The lowest grade of a judgement that counts as relevant.
+LEAST_GRADE = 1
+# Minutes until tuning judges what it has found.
+MINUTES: float = 10
 # What a child gets of its neighbours' mean score when packing, since text beside evidence is often evidence.
 # .5 to 1 find alike from 500 tokens on; with less room less is better.
 LENT = 0.6
@@ -100,9 +119,7 @@ class Scoring:
 
     def __post_init__(self) -> None:
         for name in ("dense", "lexical", "document", "parent", "child", "lent"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-                raise SettingError(f"{name} is {value!r}; give a number, 0 or more")
+            amount(name, getattr(self, name))
         if self.lent > 1:
             raise SettingError(f"lent is {self.lent!r}; give a number from 0 to 1")
         if not self.dense + self.lexical or not self.document + self.parent + self.child:

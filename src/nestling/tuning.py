@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
@@ -13,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 import nestling
-from nestling.errors import SettingError
 from nestling.ingest.prepare import document_digest
 from nestling.ingest.split import SPLITTER
 from nestling.ingest.terms import ANALYZER
@@ -30,11 +28,11 @@ from nestling.models.embedder import Embedder, Vectors
 from nestling.models.known import Embedders
 from nestling.nest import Nest
 from nestling.opening import open_nest
-from nestling.settings import Recipe, Scoring
+from nestling.ranges import amount, wholes
+from nestling.settings import BUDGETS, MINUTES, Recipe, Scoring
 from nestling.stores.pinned import Pinned
 from nestling.types import Document
 
-BUDGETS = (500, 1000, 2000, 4000)
 # Texts embedded between two looks at the clock.
 TOGETHER = 32
 # Indexes of recipes held in memory at once: that of the best candidate, and the one that is tried beside it.
@@ -47,7 +45,7 @@ def tune(
     nest: Nest,
     golden: Golden,
     *,
-    minutes: float = 10.0,
+    minutes: float = MINUTES,
     state: str | Path | None = None,
     budgets: Sequence[int] = BUDGETS,
     progress: Callable[[TuneProgress], None] | None = None,
@@ -71,25 +69,19 @@ def tune(
         SettingError: A number is out of its range, too few questions have gold, or the state is another tuning's.
         ModelError: The embedder failed; with a state, what was embedded is kept.
     """
-    if isinstance(minutes, bool) or not isinstance(minutes, int | float) or not 0 < minutes < math.inf:
-        raise SettingError(f"minutes is {minutes!r}; give a number above 0")
-    for budget in budgets:
-        if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-            raise SettingError(f"budgets holds {budget!r}; give whole numbers, 1 or more")
-    deadline = Deadline(60 * minutes)
+    deadline = Deadline(60 * amount("minutes", minutes, zero=False))
+    sizes = wholes("budgets", budgets, 1)
     given = [question for question in golden.questions if question.lacks is None]
     golds = settle(given, nest, golden.name)
     asked = [Asked(question, gold) for question, gold in zip(given, golds, strict=True)]
     documents = _documents(nest)
-    kept = State(state, _identity(nest, documents, asked, budgets))
+    kept = State(state, _identity(nest, documents, asked, sizes))
     with ExitStack() as open_things:
         open_things.callback(kept.close)
         workshop = Workshop(nest, documents, kept, deadline)
         open_things.callback(workshop.close)
         return search(
-            Trials(
-                workshop.index, kept, deadline, tuple(budgets), workshop.embedder.count_tokens, workshop.keep
-            ),
+            Trials(workshop.index, kept, deadline, sizes, workshop.embedder.count_tokens, workshop.keep),
             Candidate(nest.recipe, nest.scoring),
             asked,
             skipped=[question.id for question in golden.questions if question.lacks],

@@ -18,11 +18,11 @@ from nestling.errors import (
     ModelError,
     NestlingError,
     NotFoundError,
-    SettingError,
 )
 from nestling.ingest.listing import Scope, refuse_unlistable
 from nestling.ingest.load import is_left_out
 from nestling.nest import Nest
+from nestling.ranges import amount
 from nestling.results import Progress, Report
 from nestling.settings import QUIET
 
@@ -75,8 +75,7 @@ def watch(
         MissingExtraError: watchfiles, or what the nest's model needs, is not installed.
         StoreError: The nest can no longer be written.
     """
-    if isinstance(quiet, bool) or not isinstance(quiet, int | float) or not 0 < quiet < math.inf:
-        raise SettingError(f"quiet is {quiet!r}; give seconds, above 0")
+    amount("quiet", quiet, unit="seconds", zero=False)
     refuse_unlistable(Scope.of(folder, pattern).path)
     try:
         import watchfiles  # noqa: F401

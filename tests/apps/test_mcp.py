@@ -26,8 +26,9 @@ from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 import nestling
 from nestling.apps import mcp as command
+from nestling.apps.mcp_answers import MOST_CHARACTERS
 from nestling.apps.mcp_server import server_of
-from nestling.apps.mcp_tools import MOST_CHARACTERS, TOOLS
+from nestling.apps.mcp_tools import TOOLS
 from wordhash import WordHash
 
 PAGE = Path(__file__).parents[2] / "docs" / "mcp.md"

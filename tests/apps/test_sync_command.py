@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from commands import Run
 
 import nestling
-from nestling.apps import syncing
 
 
 @pytest.fixture
@@ -85,10 +83,9 @@ def test_what_cannot_be_synced_makes_no_nest(run: Run, docs: Path) -> None:
 
 
 def test_a_new_nest_takes_sizes(run: Run, docs: Path) -> None:
-    """As with `add`; the quiet period's default is that of the library."""
+    """As with `add`."""
     assert run("sync", "docs", "--child-size", "50", "--parent-size", "60").exit_code == 0
     assert json.loads(run("stats", "--json").stdout)["recipe"]["child_size"] == 50
-    assert inspect.signature(nestling.watch).parameters["quiet"].default == syncing.QUIET
 
 
 def test_watching_tells_changes_and_errors_once(

@@ -621,16 +621,18 @@ class StoreContract:
         number = store.begin(OTHER)
         for n in range(50):
             store.replace(entry(f"d{n}", [["alpha"]], own=[{"n": n}], editions=(1, number)))
-        assert store.drop(1, 0) is None
+        assert store.drop(1, 0) == (0, 0, None)
         store.retire()
         after: int | None = 0
-        steps = 0
+        steps = removed = 0
         while after is not None:
-            after = store.drop(number, after)
+            documents, children, after = store.drop(number, after)
+            assert documents == children
+            removed += documents
             steps += 1
             with store.view() as view:
                 assert view.check() == []
-        assert steps > 2
+        assert (steps > 2, removed) == (True, 50)
         store.shrink()
         with store.view() as view:
             assert view.sizes() == {1: (50, 50)}

@@ -13,6 +13,7 @@ from nestling.apps import options, wire
 from nestling.apps.exits import PARTLY
 from nestling.apps.searching import asked
 from nestling.apps.terminal import clean, clipped, columns, complain, line, paint, print_json, say
+from nestling.settings import BUDGET
 
 MODEL_VARIABLE = "NESTLING_LLM"
 # How a verdict is shown.
@@ -28,7 +29,7 @@ _STANDINGS = {
 
 @click.command(epilog="Example: nestling ask how do I close a file --budget 1000")
 @click.argument("question", nargs=-1, required=True)
-@click.option("--budget", default=2000, show_default=True, metavar="TOKENS", help="Tokens of the context.")
+@click.option("--budget", default=BUDGET, show_default=True, metavar="TOKENS", help="Tokens of the context.")
 @click.option(
     "--model",
     metavar="SPEC",

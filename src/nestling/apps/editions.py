@@ -144,8 +144,8 @@ def prune(nest: str | None, timeout: float, as_json: bool) -> None:
     Unfinished ones, too. There is no way back to them then; their room in the file is given back or used again.
     """
     path = options.located(nest)
-    with options.opened(path, timeout=timeout) as opened:
-        pruned = opened.prune()
+    with options.opened(path, timeout=timeout) as opened, Catching() as meter:
+        pruned = opened.prune(progress=meter)
     if as_json:
         print_json({"nest": path, "pruned": list(pruned)})
     else:
@@ -155,7 +155,7 @@ def prune(nest: str | None, timeout: float, as_json: bool) -> None:
 
 
 class Catching(Meter):
-    """Shows how many documents an edition holds, and how long the rest will take."""
+    """Shows how many documents an edition holds, or has lost, and how long the rest will take."""
 
     _first: int | None = None
 

@@ -13,6 +13,7 @@ from nestling.apps.exits import PARTLY
 from nestling.apps.figures import print_evaluation
 from nestling.apps.meter import Meter
 from nestling.apps.terminal import complain, print_json
+from nestling.settings import CUTOFFS
 
 
 @click.command("eval", epilog="Example: nestling eval golden.jsonl --html report.html")
@@ -25,7 +26,7 @@ from nestling.apps.terminal import complain, print_json
     "ks",
     type=int,
     multiple=True,
-    default=(1, 3, 5, 10),
+    default=CUTOFFS,
     show_default=True,
     metavar="N",
     help="A cut-off of hit, recall and nDCG. Given again: each.",

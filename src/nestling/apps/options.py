@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import click
 
 import nestling
+from nestling.settings import BUDGETS, LEAST_GRADE, TIMEOUT
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 NEST_VARIABLE = "NESTLING_NEST"
 NEST_HERE = "nest.nest"
 SCOPE_VARIABLE = "NESTLING_SCOPE"
-TIMEOUT = 30
 
 nest_option = click.option(
     "--nest",
@@ -67,7 +67,7 @@ limit_option = click.option(
 least_grade_option = click.option(
     "--least-grade",
     type=click.IntRange(min=1),
-    default=1,
+    default=LEAST_GRADE,
     show_default=True,
     metavar="N",
     help="The lowest grade of the questions' judgements that counts as relevant.",
@@ -81,7 +81,7 @@ def budgets(meaning: str) -> Callable[[Command], Command]:
         "budgets",
         type=int,
         multiple=True,
-        default=(500, 1000, 2000, 4000),
+        default=BUDGETS,
         show_default=True,
         metavar="TOKENS",
         help=meaning,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import click
 
@@ -22,6 +21,7 @@ from nestling.apps.terminal import (
     rows,
     say,
 )
+from nestling.settings import BUDGET, PASSAGES, SHAPE, SHAPES, WINDOW, Shape
 
 # Lines of text of a passage: where there is no screen, at least, at most.
 LINES, FEWEST_LINES, MOST_LINES = 4, 2, 6
@@ -31,7 +31,7 @@ OTHER_LINES = 3
 
 @click.command(epilog="Example: nestling search how do I close a file -k 3 --where lang=en")
 @click.argument("query", nargs=-1, required=True)
-@click.option("-k", default=5, show_default=True, metavar="N", help="How many passages.")
+@click.option("-k", default=PASSAGES, show_default=True, metavar="N", help="How many passages.")
 @click.option("--offset", default=0, metavar="N", help="Leave out the N best: page 2 of 5 is --offset 5.")
 @options.filtered
 @options.gated
@@ -74,22 +74,26 @@ def search(
 
 @click.command(epilog="Example: nestling context how do I close a file --budget 1000")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--budget", default=2000, show_default=True, metavar="TOKENS", help="Tokens of the whole text.")
+@click.option(
+    "--budget", default=BUDGET, show_default=True, metavar="TOKENS", help="Tokens of the whole text."
+)
 @click.option(
     "--shape",
-    type=click.Choice(["pack", "parent", "window", "merge"]),
-    default="pack",
+    type=click.Choice(SHAPES),
+    default=SHAPE,
     show_default=True,
     help="Children by score; whole parents; children with neighbours; parents, then their sections.",
 )
-@click.option("--window", default=1, show_default=True, metavar="N", help="Neighbours of the shape `window`.")
+@click.option(
+    "--window", default=WINDOW, show_default=True, metavar="N", help="Neighbours of the shape `window`."
+)
 @options.filtered
 @options.gated
 @options.on_a_nest
 def context(
     query: tuple[str, ...],
     budget: int,
-    shape: Literal["pack", "parent", "window", "merge"],
+    shape: Shape,
     window: int,
     where: tuple[str, ...],
     min_similarity: float | None,

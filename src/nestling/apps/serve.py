@@ -7,12 +7,12 @@ import click
 import nestling
 from nestling.apps import options, wire
 from nestling.apps.answering import MODEL_VARIABLE
-from nestling.apps.server.serving import GRACE, MAX_BODY, MAX_REQUESTS, MAX_SECONDS, MAX_UPLOAD, Serving
+from nestling.apps.server.serving import GRACE, HOST, MAX_BODY, MAX_REQUESTS, MAX_SECONDS, MAX_UPLOAD, Serving
 from nestling.apps.terminal import complain, finish, print_json
 
 
 @click.command(epilog="Example: nestling serve --nest handbook.nest --workers 2")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen.")
+@click.option("--host", default=HOST, show_default=True, metavar="ADDRESS", help="Where to listen.")
 @click.option(
     "--port",
     type=click.IntRange(1, 65535),

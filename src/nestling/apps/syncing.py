@@ -14,8 +14,8 @@ from nestling.apps.exits import PARTLY
 from nestling.apps.meter import Meter
 from nestling.apps.terminal import complain, line, print_json, say
 from nestling.apps.writing import print_report
+from nestling.settings import QUIET
 
-QUIET = 1.0
 NOT_SYNCED = "not synced"
 
 

@@ -13,6 +13,7 @@ import nestling
 from nestling.apps import options
 from nestling.apps.meter import Meter
 from nestling.apps.terminal import clipped, columns, complain, line, paint, print_json, say, table
+from nestling.settings import MINUTES
 
 # Candidates that are named beside the standings.
 MOST_TRIED = 8
@@ -22,7 +23,7 @@ MOST_TRIED = 8
     epilog="Example: nestling tune golden.jsonl --minutes 30 --state tuning.state --out tuned.json"
 )
 @click.argument("golden")
-@click.option("--minutes", type=float, default=10, show_default=True, metavar="N", help="When to stop.")
+@click.option("--minutes", type=float, default=MINUTES, show_default=True, metavar="N", help="When to stop.")
 @options.limit_option
 @options.least_grade_option
 @options.budgets("A context in which evidence is looked for. Given again: each.")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
-from nestling.settings import Recipe, Scoring
-
-Shape = Literal["pack", "parent", "window", "merge"]
+from nestling.settings import SHAPE, SHAPES, WINDOW, Recipe, Scoring, Shape
 
 # Sizes are tried as multiples of what the nest has, so that they fit characters and tokens alike.
 CHILD_STEPS = (0.5, 0.75, 1.5, 2, 3)
@@ -19,7 +17,6 @@ OVERLAP_STEPS = (0, 0.125, 0.25)
 BALANCES = ((1, 0.5), (0.5, 1), (1, 0.25), (0.25, 1), (1, 0), (0, 1))
 LEVEL_WEIGHTS = (0, 0.5, 1, 2)
 LOANS = (0, 0.3, 0.6, 0.8, 1)
-SHAPES: tuple[tuple[Shape, int], ...] = (("pack", 1), ("parent", 1), ("window", 1), ("merge", 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +32,8 @@ class Candidate:
 
     recipe: Recipe = field(default_factory=Recipe)
     scoring: Scoring = field(default_factory=Scoring)
-    shape: Shape = "pack"
-    window: int = 1
+    shape: Shape = SHAPE
+    window: int = WINDOW
 
     @property
     def key(self) -> str:
@@ -91,7 +88,7 @@ def _axes(at: Candidate, sizes: Recipe, packing: bool) -> Iterator[tuple[str, li
         yield f"{level} weight", [_weighed(at, **{level: float(weight)}) for weight in weights]
     if packing:
         yield "neighbour lending", [_weighed(at, lent=float(share)) for share in LOANS]
-        yield "pack shape", [replace(at, shape=shape, window=window) for shape, window in SHAPES]
+        yield "pack shape", [replace(at, shape=shape, window=WINDOW) for shape in SHAPES]
     # children stay as they are when only the parents' size changes
     child, parent = at.recipe.child_size, at.recipe.parent_size
     parents = [sizes.parent_size, *(int(sizes.parent_size * step) for step in PARENT_STEPS)]

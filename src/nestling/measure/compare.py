@@ -12,6 +12,7 @@ import numpy as np
 from nestling.errors import SettingError
 from nestling.measure.bootstrap import Difference, Values, needed, paired
 from nestling.measure.pairing import LOWER, Pair, Result, figures, pair, plain
+from nestling.ranges import amount
 
 # More questions than this are never asked for: so small a difference is none.
 MOST_NEEDED = 10_000
@@ -151,8 +152,7 @@ def regressions(baseline: Result, current: Result, limits: Mapping[str, float]) 
     series = pair(baseline, current, ("the baseline", "the current result")).series
     found = []
     for figure, limit in limits.items():
-        if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit < math.inf:
-            raise SettingError(f"the limit of {figure} is {limit!r}; give a number, 0 or more")
+        amount(f"the limit of {figure}", limit)
         if figure not in series:
             raise SettingError(
                 f"{figure!r} is not in both results; give one of {', '.join(series) or 'none'}"

@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import nestling
-from nestling.errors import DocumentError, SettingError
+from nestling.errors import DocumentError
 from nestling.measure.evaluation import Answer, Evaluation, FoundPassage, Skipped
 from nestling.measure.evidence import merged, shares
 from nestling.measure.gold import Gold, settle
 from nestling.measure.golden import Golden, GoldenQuestion
 from nestling.measure.intervals import summary
 from nestling.measure.metrics import Judged, calculator, ranking_figures
+from nestling.measure.read import golden_of
 from nestling.measure.subject import Subject
+from nestling.ranges import wholes
+from nestling.settings import BUDGETS, CUTOFFS
 from nestling.where import parse
 
-KS = (1, 3, 5, 10)
-BUDGETS = (500, 1000, 2000, 4000)
 # Passages in a ranking, at least: enough for ten documents of ten passages each.
 DEPTH = 100
 # Of what was found, this much is kept for each question.
@@ -57,9 +59,8 @@ class Settings:
 
 def evaluate(
     subject: Subject,
-    golden: Golden,
-    *,
-    k: Sequence[int] = KS,
+    golden: Golden | str | PathLike[str],
+    k: Sequence[int] = CUTOFFS,
     budgets: Sequence[int] = BUDGETS,
     where: Mapping[str, Any] | None = None,
     min_similarity: float | None = None,
@@ -71,7 +72,7 @@ def evaluate(
 
     Args:
         subject: The nest.
-        golden: The questions.
+        golden: The questions, or a path of them.
         k: Cut-offs of the ranking figures.
         budgets: Tokens of the contexts.
         where: A filter for every question, with its own.
@@ -80,10 +81,16 @@ def evaluate(
         progress: Called after each question with how many are done, and of how many.
         nest: What the nest is called.
     """
+    golden = golden_of(golden)
     calculator()
     parse(where)
     settings = Settings(
-        golden.name, _numbers("k", k), _numbers("budgets", budgets), where, min_similarity, min_coverage
+        golden.name,
+        tuple(sorted(set(wholes("k", k, 1)))),
+        tuple(sorted(set(wholes("budgets", budgets, 1)))),
+        where,
+        min_similarity,
+        min_coverage,
     )
     counted = [question for question in golden.questions if question.lacks is None]
     skipped = tuple(Skipped(each.id, each.lacks) for each in golden.questions if each.lacks)
@@ -188,10 +195,3 @@ def _judged(asked: Sequence[_Asked], golds: Sequence[Gold], settings: Settings) 
 
 def _both(own: Mapping[str, Any] | None, general: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return {"$and": [own, general]} if own and general else own or general
-
-
-def _numbers(name: str, values: Sequence[int]) -> tuple[int, ...]:
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise SettingError(f"{name} holds {value!r}; give whole numbers, 1 or more")
-    return tuple(sorted(set(values)))

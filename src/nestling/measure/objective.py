@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from nestling.measure.bootstrap import Values
-from nestling.measure.candidates import Candidate, Shape
+from nestling.measure.candidates import Candidate
 from nestling.measure.evidence import merged, shares
 from nestling.measure.gold import Gold
 from nestling.measure.golden import GoldenQuestion
 from nestling.measure.state import Outcome
 from nestling.results import Results
+from nestling.settings import Shape
 from nestling.types import Context
 
 # nDCG is taken over this many documents, told from the passages that are asked for.
@@ -26,17 +27,17 @@ READ = 5
 class Askable(Protocol):
     """The methods of `nestling.Nest` that a trial calls; they mean the same here."""
 
-    def search(self, query: str, k: int = 5, *, where: Mapping[str, Any] | None = None) -> Results:
+    def search(self, query: str, k: int = ..., *, where: Mapping[str, Any] | None = None) -> Results:
         """The ``k`` best passages."""
         ...
 
     def context(
         self,
         query: str,
-        budget: int = 2000,
+        budget: int = ...,
         *,
-        shape: Shape = "pack",
-        window: int = 1,
+        shape: Shape = ...,
+        window: int = ...,
         where: Mapping[str, Any] | None = None,
     ) -> Context:
         """The passages, packed into a token budget."""

@@ -7,15 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nestling.errors import DocumentError, NotFoundError, SettingError
+from nestling.errors import DocumentError, NotFoundError
 from nestling.measure.corpora_in import folder_documents, read_folder, read_squad, squad_documents
 from nestling.measure.golden import Golden
 from nestling.measure.golden_lines import golden_of_rows, read_lines
+from nestling.ranges import whole
+from nestling.settings import LEAST_GRADE
 from nestling.types import Document
 
 
 def read_golden(
-    path: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, least_grade: int = 1, name: str = ""
+    path: str | os.PathLike[str] | Iterable[Mapping[str, Any]],
+    *,
+    least_grade: int = LEAST_GRADE,
+    name: str = "",
 ) -> Golden:
     """Read golden questions.
 
@@ -31,10 +36,9 @@ def read_golden(
         DocumentError: Lines cannot be used; they are named with what is wrong.
         SettingError: ``least_grade`` is no whole number, or below 1.
     """
-    if isinstance(least_grade, bool) or not isinstance(least_grade, int) or least_grade < 1:
-        raise SettingError(f"least_grade is {least_grade!r}; give a whole number, 1 or more")
+    least = whole("least_grade", least_grade, 1)
     golden = _read(path, name)
-    return golden if least_grade == 1 else golden.at_least(least_grade)
+    return golden if least == 1 else golden.at_least(least)
 
 
 def _read(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]], name: str) -> Golden:

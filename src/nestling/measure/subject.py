@@ -15,7 +15,7 @@ class Subject(Protocol):
     def search(
         self,
         query: str,
-        k: int = 5,
+        k: int = ...,
         *,
         where: Mapping[str, Any] | None = None,
         min_similarity: float | None = None,
@@ -27,7 +27,7 @@ class Subject(Protocol):
     def context(
         self,
         query: str,
-        budget: int = 2000,
+        budget: int = ...,
         *,
         where: Mapping[str, Any] | None = None,
         min_similarity: float | None = None,

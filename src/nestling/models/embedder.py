@@ -1,4 +1,4 @@
-"""The embedder seam: what Nestling asks of an embedding model, in six names."""
+"""The embedder seam: what Nestling asks of an embedding model, in seven names."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -81,6 +81,20 @@ class Place:
     digest: bytes
     file: str
     source: str | None
+
+
+class Dropped(NamedTuple):
+    """What one step of dropping an edition did.
+
+    Attributes:
+        documents: How many documents' rows it removed.
+        children: How many children were among these rows.
+        after: The row number to go on after, or None when there is no more to do.
+    """
+
+    documents: int
+    children: int
+    after: int | None
 
 
 class Store(Protocol):
@@ -187,15 +201,12 @@ class Store(Protocol):
         """Let additions no longer reach editions that are building; returns the numbers of all retired ones."""
         ...
 
-    def drop(self, edition: int, after: int) -> int | None:
+    def drop(self, edition: int, after: int) -> Dropped:
         """Remove the rows of a few documents from a retired edition, in one transaction, and at last itself.
 
         Args:
             edition: Its number.
             after: Go on after this row number of a document.
-
-        Returns:
-            The row number to go on after, or None when there is no more to do.
         """
         ...
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nestling.bounds import EVERYTHING, Bounds
 from nestling.errors import ReadOnlyError
-from nestling.stores.base import Entry, Indexed, Place, Store
+from nestling.stores.base import Dropped, Entry, Indexed, Place, Store
 from nestling.view import Build, Edition, View
 
 
@@ -101,7 +101,7 @@ class Pinned:
         """Refused."""
         raise self._refused()
 
-    def drop(self, edition: int, after: int) -> int | None:
+    def drop(self, edition: int, after: int) -> Dropped:
         """Refused."""
         raise self._refused()
 

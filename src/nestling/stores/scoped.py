@@ -15,7 +15,7 @@ from typing import Any
 
 from nestling.bounds import EVERYTHING, Bounds, labelled
 from nestling.errors import DocumentError, LockedError, ScopeError
-from nestling.stores.base import Entry, Indexed, OutsideError, Place, Store
+from nestling.stores.base import Dropped, Entry, Indexed, OutsideError, Place, Store
 from nestling.stores.pinned import Pinned
 from nestling.stores.scoped_view import ScopedView
 from nestling.types import Parent
@@ -167,7 +167,7 @@ class Scoped:
         """Refused."""
         raise self._refused()
 
-    def drop(self, edition: int, after: int) -> int | None:
+    def drop(self, edition: int, after: int) -> Dropped:
         """Refused."""
         raise self._refused()
 

@@ -14,7 +14,7 @@ from typing import Any
 from nestling.bounds import EVERYTHING, Bounds
 from nestling.errors import LockedError, NotANestError, NotFoundError, StoreError
 from nestling.stores import sqlite_editions as editions
-from nestling.stores.base import EditionsChangedError, Entry, Indexed, OutsideError, Place
+from nestling.stores.base import Dropped, EditionsChangedError, Entry, Indexed, OutsideError, Place
 from nestling.stores.layouts import Layouts, State
 from nestling.stores.mending import STEPS, compact
 from nestling.stores.sqlite_backup import back_up
@@ -230,7 +230,7 @@ class SQLiteStore:
         with self._writing() as db:
             return editions.retire(db)
 
-    def drop(self, edition: int, after: int) -> int | None:
+    def drop(self, edition: int, after: int) -> Dropped:
         """Remove the rows of a few documents from a retired edition, and at last itself."""
         with self._writing() as db:
             return editions.drop(db, edition, after)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from nestling.errors import NotANestError, NotFoundError, SettingError
 from nestling.settings import Recipe
-from nestling.stores.base import EditionsChangedError, Indexed
+from nestling.stores.base import Dropped, EditionsChangedError, Indexed
 from nestling.stores.sqlite_rows import delete_indexed, insert_indexed, log_change
 from nestling.view import Build, Edition
 
@@ -165,13 +165,13 @@ def retire(db: sqlite3.Connection) -> list[int]:
     ]
 
 
-def drop(db: sqlite3.Connection, edition: int, after: int) -> int | None:
+def drop(db: sqlite3.Connection, edition: int, after: int) -> Dropped:
     """Delete the rows of a few documents from a retired edition; at last, the edition."""
     if (
         db.execute("SELECT 1 FROM editions WHERE edition = ? AND state = 'retired'", (edition,)).fetchone()
         is None
     ):
-        return None
+        return Dropped(0, 0, None)
     documents = [
         row
         for (row,) in db.execute(
@@ -179,13 +179,17 @@ def drop(db: sqlite3.Connection, edition: int, after: int) -> int | None:
             (edition, after, DROPPED),
         )
     ]
+    if not documents:
+        db.execute("DELETE FROM editions WHERE edition = ?", (edition,))
+        return Dropped(0, 0, None)
+    (children,) = db.execute(
+        "SELECT count(*) FROM children WHERE document BETWEEN ? AND ? AND edition = ?",
+        (documents[0], documents[-1], edition),
+    ).fetchone()
     for document in documents:
         delete_indexed(db, edition, document)
-    if documents:
-        log_change(db, 0, False, edition)
-        return int(documents[-1])
-    db.execute("DELETE FROM editions WHERE edition = ?", (edition,))
-    return None
+    log_change(db, 0, False, edition)
+    return Dropped(len(documents), children, documents[-1])
 
 
 def edition_sizes(db: sqlite3.Connection) -> dict[int, tuple[int, int]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Depends, Request
 from fastapi.security.utils import get_authorization_scheme_param
 
 import nestling
@@ -48,6 +49,11 @@ def allowed(right: str) -> Callable[[Request], Awaitable[Caller]]:
         return Caller(key, service.nest_of(key), service)
 
     return caller
+
+
+Reader = Annotated[Caller, Depends(allowed("read"))]
+Writer = Annotated[Caller, Depends(allowed("write"))]
+Admin = Annotated[Caller, Depends(allowed("admin"))]
 
 
 def _key(request: Request, service: Service) -> Key:

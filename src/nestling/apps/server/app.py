@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import nestling
-from nestling.apps.server import answering, asking, documents, fields, files, probes, shapes
+from nestling.apps.server import asking, documents, files, looking, measuring, probes, shapes
 from nestling.apps.server.admission import Admission
 from nestling.apps.server.description import describe
 from nestling.apps.server.failing import tell_errors
@@ -73,7 +73,7 @@ def make_app(serving: Serving) -> ASGIApp:
         redoc_url=None,
         redirect_slashes=False,
     )
-    parts = (asking, answering, documents, files, fields, probes)
+    parts = (asking, measuring, documents, files, looking, probes)
     described = [part.router for part in parts]
     tell_errors(app, [route for router in described for route in router.routes])
     failed: dict[int | str, dict[str, Any]] = {

@@ -1,23 +1,17 @@
-"""The routes that ask: search, context, evaluate, compare, stats, check."""
+"""The routes that ask: search, context, ask, verify."""
 
 from __future__ import annotations
 
-from http import HTTPStatus
-from typing import Annotated
+from fastapi import APIRouter, Request, Response
 
-from fastapi import APIRouter, Depends, Request, Response
-
-import nestling
 from nestling.apps import wire
 from nestling.apps.server import questions, shapes
-from nestling.apps.server.access import Caller, allowed
+from nestling.apps.server.access import Reader
 from nestling.apps.server.body import JSON_TYPE, described, parsed, received
-from nestling.apps.server.failing import RefusedError, json_response
-from nestling.apps.server.streams import Tell, streamed, wants_events
+from nestling.apps.server.failing import json_response
+from nestling.apps.server.streams import Tell, told
 
 router = APIRouter(prefix="/v1", tags=["asking"])
-
-Reader = Annotated[Caller, Depends(allowed("read"))]
 
 
 @router.post(
@@ -67,79 +61,41 @@ async def context(request: Request, caller: Reader) -> Response:
     return await caller.service.lanes.read.run(work, body)
 
 
-@router.post(
-    "/evaluate",
-    openapi_extra=described(JSON_TYPE, "Evaluate"),
-    responses={200: {"model": shapes.Evaluated | shapes.Charted}},
-)
-async def evaluate(request: Request, caller: Reader) -> Response:
-    """Ask golden questions, and hold what is found to their gold.
+@router.post("/ask", openapi_extra=described(JSON_TYPE, "Ask"), responses={200: {"model": shapes.Answered}})
+async def ask(request: Request, caller: Reader) -> Response:
+    """An answer with citations, each resolved, and each of its sentences held to the passages.
 
-    With `Accept: text/event-stream`, events `progress` come on the way, and `evaluation` at last.
+    With `Accept: text/event-stream`, the answer comes as it is written, in events `text`, and whole in the last
+    event, `answer`. The server's language model writes it; where it has none, it is sentences of the passages.
     """
-    body = await received(request, JSON_TYPE, caller.service.serving.max_body)
+    service = caller.service
+    body = await received(request, JSON_TYPE, service.serving.max_body)
 
     def work(tell: Tell) -> tuple[str, wire.JSON]:
-        asked = parsed(questions.Evaluate, body)
-        golden = nestling.read_golden(asked.questions, name=str(asked.name))
-        try:
-            nest = caller.nest if asked.edition is None else caller.nest.at(asked.edition)
-            found = nest.evaluate(
-                golden,
-                k=asked.k,
-                budgets=asked.budgets,
-                where=asked.where,
-                min_similarity=asked.min_similarity,
-                min_coverage=asked.min_coverage,
-                progress=lambda done, total: tell("progress", {"done": done, "total": total}),
-            )
-        except nestling.DocumentError as error:
-            # they can be used, but not on what is stored
-            raise RefusedError(HTTPStatus.CONFLICT, error) from error
-        charts = {"charts": wire.plain(nestling.charts(found))} if asked.charts else {}
-        return "evaluation", {**found.to_json(), "nest": caller.service.name, **charts}
+        asked = parsed(questions.Ask, body)
+        answer = caller.nest.ask(
+            asked.question,
+            asked.budget,
+            model=service.serving.model,
+            stream=lambda text: tell("text", {"text": text}),
+            where=asked.where,
+            min_similarity=asked.min_similarity,
+            min_coverage=asked.min_coverage,
+        )
+        return "answer", wire.answer(answer, asked.context)
 
-    lane = caller.service.lanes.slow
-    if wants_events(request):
-        return await streamed(lane, work, body)
-    _, found = await lane.run(lambda: work(lambda name, value: None), body)
-    return json_response(found)
+    return await told(request, service.lanes.slow, work, body)
 
 
 @router.post(
-    "/compare", openapi_extra=described(JSON_TYPE, "Compare"), responses={200: {"model": shapes.Compared}}
+    "/verify", openapi_extra=described(JSON_TYPE, "Verify"), responses={200: {"model": shapes.Verified}}
 )
-async def compare(request: Request, caller: Reader) -> Response:
-    """Two evaluations of the same questions: which is better, by how much, and whether that is known."""
+async def verify(request: Request, caller: Reader) -> Response:
+    """What a text cites and claims, held to the nest."""
     body = await received(request, JSON_TYPE, caller.service.serving.max_body)
 
     def work() -> Response:
-        given = parsed(questions.Compare, body)
-        try:
-            found = nestling.compare(given.a, given.b, (given.names[0], given.names[1]))
-        except nestling.InputError as error:
-            # each is an evaluation, but they are not of the same questions
-            raise RefusedError(HTTPStatus.CONFLICT, error) from error
-        return json_response(wire.plain(found))
+        given = parsed(questions.Verify, body)
+        return json_response(wire.verification(caller.nest.verify(given.text)))
 
     return await caller.service.lanes.slow.run(work, body)
-
-
-@router.get("/stats", responses={200: {"model": shapes.Counts}})
-async def stats(caller: Reader) -> Response:
-    """Counts of documents, parents and children, languages, sizes, the embedder."""
-
-    def work() -> Response:
-        return json_response(wire.stats(caller.service.name, caller.nest.stats()))
-
-    return await caller.service.lanes.read.run(work)
-
-
-@router.get("/check", responses={200: {"model": shapes.Checked}})
-async def check(caller: Annotated[Caller, Depends(allowed("admin"))]) -> Response:
-    """What is damaged. Reads the whole nest."""
-
-    def work() -> Response:
-        return json_response(wire.check(caller.service.name, caller.nest.check()))
-
-    return await caller.service.lanes.slow.run(work)

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from nestling.apps.server import questions
+from nestling.apps.server import questions, schemas
 
 BODIES = (
     *(questions.Search, questions.Pack, questions.Ask, questions.Verify, questions.Evaluate),
@@ -25,10 +25,10 @@ def describe(app: FastAPI) -> dict[str, Any]:
         for body in BODIES:
             described = named[body.__name__] = body.model_json_schema()
             if "where" in described["properties"]:
-                described["properties"]["where"] = questions.FILTER
+                described["properties"]["where"] = schemas.FILTER
         evaluation = {"$ref": "#/components/schemas/Evaluation"}
         named["Compare"]["properties"] |= {"a": evaluation, "b": evaluation}
-        named |= {"Where": questions.WHERE, "Card": questions.CARD, "Lines": questions.LINES}
+        named |= {"Where": schemas.WHERE, "Card": schemas.CARD, "Lines": schemas.LINES}
         listing = [schema["paths"][path]["get"] for path in ("/v1/documents", "/v1/metadata")]
         for parameter in [each for route in listing for each in route["parameters"]]:
             if parameter["name"] == "where":

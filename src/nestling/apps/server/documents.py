@@ -8,22 +8,20 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 import nestling
 from nestling.apps import wire
 from nestling.apps.server import questions, shapes
-from nestling.apps.server.access import Caller, allowed
+from nestling.apps.server.access import Caller, Reader, Writer
 from nestling.apps.server.body import JSON_TYPE, LINES_TYPE, Spooled, described, loads, parsed, received
 from nestling.apps.server.failing import json_response
 from nestling.apps.server.lanes import stopping
 from nestling.apps.server.serving import MEGABYTE
-from nestling.apps.server.streams import Tell, streamed, wants_events
+from nestling.apps.server.streams import Tell, told
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
-Reader = Annotated[Caller, Depends(allowed("read"))]
-Writer = Annotated[Caller, Depends(allowed("write"))]
 Id = Annotated[str, Path(min_length=1, description="Of the document; percent-encoded, slashes too.")]
 
 # Seconds between two events of progress.
@@ -129,11 +127,7 @@ async def upload(request: Request, caller: Writer) -> Response:
         report = _store(caller, body, int(serving.max_body * MEGABYTE), tell)
         return "report", wire.report(caller.service.name, report)
 
-    lane = caller.service.lanes.upload
-    if wants_events(request):
-        return await streamed(lane, work, body)
-    _, report = await lane.run(lambda: work(lambda name, value: None), body)
-    return json_response(report)
+    return await told(request, caller.service.lanes.upload, work, body)
 
 
 def _store(caller: Caller, body: Spooled, longest: int, tell: Tell) -> nestling.Report:
@@ -149,14 +143,14 @@ def watched(
     caller: Caller, tell: Tell, total: int, wrong: Sequence[nestling.Failure]
 ) -> Callable[[nestling.Progress], None]:
     """What tells how far adding is, from time to time, and ends it where the server is stopped."""
-    told = 0.0
+    last = 0.0
 
     def progress(now: nestling.Progress) -> None:
-        nonlocal told
+        nonlocal last
         if caller.service.stopping:
             raise stopping()
-        if time.monotonic() - told > OFTEN:
-            told = time.monotonic()
+        if time.monotonic() - last > OFTEN:
+            last = time.monotonic()
             done = replace(now, documents=now.documents + len(wrong), total=total)
             tell("progress", wire.plain(done))
 

@@ -1,53 +1,18 @@
-"""The routes of what there is to choose from: the metadata that exists, and the editions."""
+"""The fields of documents' metadata that can be filtered by, and their values."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any
-
-from fastapi import APIRouter, Depends, Query, Response
+from typing import Any
 
 from nestling.apps import wire
-from nestling.apps.server import shapes
-from nestling.apps.server.access import Caller, allowed
-from nestling.apps.server.documents import filter_of
-from nestling.apps.server.failing import json_response
-
-router = APIRouter(prefix="/v1", tags=["asking"])
-
-Reader = Annotated[Caller, Depends(allowed("read"))]
 
 # Values that are named of a field, the most frequent ones.
 MOST_VALUES = 50
 # Characters of a value from which on it is text to read, and none to choose.
 LONGEST_VALUE = 100
-
-
-@router.get("/metadata", responses={200: {"model": shapes.Fields}})
-async def metadata(
-    caller: Reader, where: Annotated[str | None, Query(description="A filter, as JSON.")] = None
-) -> Response:
-    """The names in the documents' metadata, each with its values and how many documents have them."""
-
-    def work() -> Response:
-        found = caller.nest.list(filter_of(where))
-        return json_response({"documents": len(found), "fields": fields(each.metadata for each in found)})
-
-    return await caller.service.lanes.read.run(work)
-
-
-@router.get("/editions", responses={200: {"model": shapes.Editions}})
-async def editions(caller: Reader) -> Response:
-    """Every edition of the nest, by number."""
-
-    def work() -> Response:
-        return json_response(
-            {"nest": caller.service.name, "editions": wire.plain(list(caller.nest.editions()))}
-        )
-
-    return await caller.service.lanes.read.run(work)
 
 
 def fields(metadata: Iterable[Mapping[str, Any]]) -> list[wire.JSON]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 
 import nestling
 from nestling.apps import wire
 from nestling.apps.server import shapes
-from nestling.apps.server.access import Caller, allowed
+from nestling.apps.server.access import Writer
 from nestling.apps.server.body import FILE_TYPE, received
 from nestling.apps.server.documents import watched
-from nestling.apps.server.failing import json_response
-from nestling.apps.server.streams import Tell, streamed, wants_events
+from nestling.apps.server.streams import Tell, told
 
 router = APIRouter(prefix="/v1/files", tags=["documents"])
 
@@ -24,9 +23,7 @@ _FILE = {"required": True, "content": {FILE_TYPE: {"schema": {"type": "string", 
 
 
 @router.put("/{name:path}", openapi_extra={"requestBody": _FILE}, responses={200: {"model": shapes.Stored}})
-async def put_file(
-    name: Name, request: Request, caller: Annotated[Caller, Depends(allowed("write"))]
-) -> Response:
+async def put_file(name: Name, request: Request, caller: Writer) -> Response:
     """Store what a file holds, read by its suffix: a document whose id is the name, or cards.
 
     With `Accept: text/event-stream`, events `progress` come on the way, and `report` at last.
@@ -41,8 +38,4 @@ async def put_file(
         report.failed.extend(wrong)
         return "report", wire.report(caller.service.name, report)
 
-    lane = caller.service.lanes.upload
-    if wants_events(request):
-        return await streamed(lane, work, body)
-    _, report = await lane.run(lambda: work(lambda name, value: None), body)
-    return json_response(report)
+    return await told(request, caller.service.lanes.upload, work, body)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from nestling.apps.server import shapes
-from nestling.apps.server.access import Caller, allowed
+from nestling.apps.server.access import Admin
 from nestling.apps.server.failing import json_response
 from nestling.apps.server.lanes import stopping
 from nestling.apps.server.service import Service
@@ -35,7 +33,7 @@ async def readyz(request: Request) -> Response:
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
-async def metrics(caller: Annotated[Caller, Depends(allowed("admin"))]) -> Response:
+async def metrics(caller: Admin) -> Response:
     """Counts for Prometheus, over all workers."""
     text = await run_in_threadpool(caller.service.metrics.text)
     return Response(text, media_type=CONTENT_TYPE_LATEST)

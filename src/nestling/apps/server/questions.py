@@ -6,7 +6,6 @@ limits, and what only JSON can get wrong.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
@@ -14,6 +13,8 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 import nestling
+from nestling.apps.server.schemas import GOLDEN
+from nestling.settings import BUDGET, BUDGETS, CUTOFFS, PASSAGES, SHAPE, SHAPES, WINDOW
 
 # Characters of a question: ten thousand words, and far more than a model reads.
 LONGEST = 100_000
@@ -90,50 +91,13 @@ def _or_null(**schema: Any) -> WithJsonSchema:
 
 
 _TOKENS = {"type": "integer", "minimum": 1, "maximum": MOST_TOKENS}
-_NO = {"unanswerable": {"const": False}}
-_WORDS = {"type": "string", "pattern": r"\S"}
-_SPAN = {
-    "type": "object",
-    "properties": {"document": _WORDS, "quote": _WORDS},
-    "required": ["quote"],
-    "additionalProperties": False,
-}
-_GOLDEN = {
-    "title": "GoldenQuestion",
-    "description": "As a line of golden.jsonl (docs/measuring.md), where spans may also be given by offsets.",
-    "type": "object",
-    "properties": {
-        "question": _WORDS,
-        "relevant": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
-        "must_cite_one_of": {"type": "array", "items": {"type": "string", "minLength": 1}},
-        "spans": {"type": "array", "items": _SPAN},
-        "unanswerable": {"type": "boolean"},
-    },
-    "required": ["question"],
-    "anyOf": [
-        {"required": ["relevant"], "properties": {"relevant": {"minProperties": 1}, **_NO}},
-        {"required": ["must_cite_one_of"], "properties": {"must_cite_one_of": {"minItems": 1}, **_NO}},
-        {"required": ["spans"], "properties": {"spans": {"minItems": 1}, **_NO}},
-        {
-            "required": ["unanswerable"],
-            "properties": {
-                "unanswerable": {"const": True},
-                "relevant": {"maxProperties": 0},
-                "must_cite_one_of": {"maxItems": 0},
-                "spans": {"maxItems": 0},
-            },
-        },
-    ],
-}
-
 Query = Annotated[Any, *_text(LONGEST)]
 Text = Annotated[Any, *_text()]
 # what the schema says of these, which pydantic cannot refer to, takes its place in description.py
 Filter = Annotated[Any, WithJsonSchema({})]
-FILTER = {"anyOf": [{"$ref": "#/components/schemas/Where"}, {"type": "null"}], "default": None}
 Similarity = Annotated[Any, _or_null(type="number", minimum=-1, maximum=1)]
 Coverage = Annotated[Any, _or_null(type="number", minimum=0, maximum=1)]
-Shape = Annotated[Any, WithJsonSchema({"type": "string", "enum": ["pack", "parent", "window", "merge"]})]
+Shape = Annotated[Any, WithJsonSchema({"type": "string", "enum": list(SHAPES)})]
 Flag = Annotated[Any, WithJsonSchema({"type": "boolean"}), _Checked(_flag)]
 Tokens = Annotated[Any, *_whole(1, MOST_TOKENS)]
 Ks = Annotated[Any, *_list({"type": "integer", "minimum": 1, "maximum": MOST}, 20)]
@@ -168,7 +132,7 @@ class Search(Body):
     """A question, and how many passages to answer it with."""
 
     query: Query
-    k: Annotated[Any, *_whole(0, MOST)] = 5
+    k: Annotated[Any, *_whole(0, MOST)] = PASSAGES
     where: Filter = None
     offset: Annotated[Any, *_whole(0, FURTHEST)] = 0
     min_similarity: Similarity = None
@@ -180,9 +144,9 @@ class Pack(Body):
     """A question, and how many tokens of text to answer it with."""
 
     query: Query
-    budget: Tokens = 2000
-    shape: Shape = "pack"
-    window: Annotated[Any, *_whole(0, MOST)] = 1
+    budget: Tokens = BUDGET
+    shape: Shape = SHAPE
+    window: Annotated[Any, *_whole(0, MOST)] = WINDOW
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
@@ -192,7 +156,7 @@ class Ask(Body):
     """A question to be answered; ``context``: whether all that it was answered from comes with the answer."""
 
     question: Query
-    budget: Tokens = 2000
+    budget: Tokens = BUDGET
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
@@ -225,12 +189,12 @@ class Remove(Body):
 class Evaluate(Body):
     """Golden questions, and how to ask them."""
 
-    questions: Annotated[Any, *_list(_GOLDEN, MOST_QUESTIONS, 1)]
+    questions: Annotated[Any, *_list(GOLDEN, MOST_QUESTIONS, 1)]
     name: Text = ""
     edition: Annotated[Any, _or_null(type="integer", minimum=1)] = None
     charts: Flag = False
-    k: Ks = [1, 3, 5, 10]
-    budgets: Budgets = [500, 1000, 2000, 4000]
+    k: Ks = list(CUTOFFS)
+    budgets: Budgets = list(BUDGETS)
     where: Filter = None
     min_similarity: Similarity = None
     min_coverage: Coverage = None
@@ -242,44 +206,3 @@ class Compare(Body):
     a: Evaluation
     b: Evaluation
     names: Annotated[Any, *_list({"type": "string"}, 2, 2)] = ["A", "B"]
-
-
-# exactly, as the largest float is
-_LARGEST = int(sys.float_info.max)
-_NUMBER = {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST}
-_SCALAR = {"anyOf": [{"type": ["string", "boolean", "null"]}, _NUMBER]}
-_BOUND = {"anyOf": [{"type": "string"}, _NUMBER]}
-_SCALARS = {"type": "array", "items": _SCALAR}
-_ANY = {"$ref": "#/components/schemas/Where"}
-_FILTERS = {"type": "array", "items": _ANY, "minItems": 1}
-_OPERATORS = {
-    **dict.fromkeys(("$eq", "$ne", "$contains"), _SCALAR),
-    **dict.fromkeys(("$in", "$nin"), _SCALARS),
-    **dict.fromkeys(("$gt", "$gte", "$lt", "$lte"), _BOUND),
-    "$exists": {"type": "boolean"},
-}
-_TESTS = {"type": "object", "properties": _OPERATORS, "additionalProperties": False, "minProperties": 1}
-# what `nestling.where` takes
-WHERE = {
-    "title": "Where",
-    "description": "A metadata filter: fields with values or operators, and $and, $or, $not. See docs/http.md.",
-    "type": "object",
-    "properties": {"$and": _FILTERS, "$or": _FILTERS, "$not": _ANY},
-    "patternProperties": {"^[^$]|^$": {"anyOf": [*_SCALAR["anyOf"], _TESTS]}},
-    "additionalProperties": False,
-}
-# a line of an upload
-CARD = {
-    "title": "Card",
-    "description": "One document a line. Names that are not known here join the metadata.",
-    "type": "object",
-    "properties": {
-        "id": {"type": ["string", "integer"], "minLength": 1},
-        "text": {"type": "string"},
-        "title": {"type": "string"},
-        "metadata": {"type": "object"},
-        "source": {"type": ["string", "null"]},
-    },
-    "required": ["id", "text"],
-}
-LINES = {"title": "Lines", "description": "One Card a line: JSON objects, with line feeds between them."}

@@ -10,11 +10,14 @@ from ipaddress import ip_address
 from typing import Any
 
 import nestling
+from nestling.settings import TIMEOUT
 
 # Where the values are left for the worker processes.
 VARIABLE = "NESTLING_SERVING"
 
 MEGABYTE = 1_000_000
+# Only this machine is served unless another address is asked for.
+HOST = "127.0.0.1"
 # The largest request body, in megabytes: a long book is two. It is kept on disk until a thread reads it.
 MAX_BODY = 32.0
 # The largest bulk upload, in megabytes; each of its documents is held to the largest body.
@@ -47,9 +50,9 @@ class Serving:
 
     path: str
     folder: str
-    host: str = "127.0.0.1"
+    host: str = HOST
     scopes: Sequence[Mapping[str, Any]] = ()
-    timeout: float = 30.0
+    timeout: float = TIMEOUT
     model: str | None = None
     max_body: float = MAX_BODY
     max_upload: float = MAX_UPLOAD

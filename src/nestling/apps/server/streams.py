@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 
 import nestling
 from nestling.apps import wire
-from nestling.apps.server.failing import error_json, unforeseen
+from nestling.apps.server.failing import error_json, json_response, unforeseen
 from nestling.apps.server.lanes import Closed, Lane, stopping
 
 KIND = "text/event-stream"
@@ -28,9 +28,12 @@ class LeftError(nestling.NestlingError):
     """Nobody listens any longer."""
 
 
-def wants_events(request: Request) -> bool:
-    """Whether the client asked for events."""
-    return KIND in request.headers.get("accept", "")
+async def told(request: Request, lane: Lane, work: Work, body: Closed) -> Response:
+    """What comes of work: all its events where the client asked for events, else the value of the last one."""
+    if KIND in request.headers.get("accept", ""):
+        return await streamed(lane, work, body)
+    _, value = await lane.run(lambda: work(lambda name, value: None), body)
+    return json_response(value)
 
 
 async def streamed(lane: Lane, work: Work, body: Closed) -> Response:
