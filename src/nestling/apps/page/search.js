@@ -66,7 +66,8 @@ async function more(body, offset) {
 
 function draw(found, body, offset) {
   const { passages, explanation } = found;
-  const cards = passages.map((passage, i) => card(passage, explanation.votes[passage.id] ?? [], offset + i + 1));
+  const cards = passages.map((passage, i) => card(passage, explanation.votes[passage.id] ?? [], offset + i + 1,
+    explanation.reranked[passage.id]));
   at("cards").append(...cards);
   if (offset) cards[0]?.querySelector("a").focus();
   else at("search-why").replaceChildren(how(explanation));
@@ -76,7 +77,7 @@ function draw(found, body, offset) {
   at("more").onclick = () => more(body, count);
 }
 
-function card(passage, votes, position) {
+function card(passage, votes, position, reranked) {
   const points = new Points(passage.text);
   const spans = passage.evidence.map((each) => [each.start, each.end]);
   remember(passage.id, passage.evidence.map((each) => [each.document_start, each.document_end]));
@@ -99,7 +100,7 @@ function card(passage, votes, position) {
   return make("li", {}, make("article", { class: "card", "aria-label": `${position}: ${passage.title || passage.id}` },
     make("h2", {}, title),
     make("p", { class: "place quiet" }, ...place.flatMap((each) => [" · ", foreign(each)]).slice(1)),
-    text, rest, why(passage, votes)));
+    text, rest, why(passage, votes, reranked)));
 }
 
 /** The parts of a passage to show: evidence with what stands around it. */
@@ -116,10 +117,11 @@ function excerpt(points, parts, spans) {
 const three = (value) => value.toFixed(3);
 
 /** Why a passage was found: its figures, and the six lists. */
-function why(passage, votes) {
+function why(passage, votes, reranked) {
   const similarity = passage.similarity === null ? "vectors did not vote" : `similarity ${three(passage.similarity)}`;
   const figures = `score ${three(passage.score)} · ${similarity} · coverage ${three(passage.coverage)}`
-    + ` · ${many(passage.hits, "child", "children")} matched`;
+    + ` · ${many(passage.hits, "child", "children")} matched`
+    + (reranked ? ` · best child reranked from place ${reranked.before} to ${reranked.place}` : "");
   const rows = LISTS.map(([level, channel]) => {
     const vote = votes.find((each) => each.level === level && each.channel === channel);
     const name = `${level}, ${channel === "dense" ? "vectors" : "words"}`;
