@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, overload
 
@@ -172,9 +172,7 @@ class Explanation:
                 for v in votes
             ]
             if said := self.reranked.get(id):
-                lines.append(
-                    f"  reranker: place {said.place}, before {said.before}  score {said.score:8.4f}"
-                )
+                lines.append(f"  reranker: place {said.place}, before {said.before}  score {said.score:8.4f}")
         lines += [f"dropped {id}: {reason}" for id, reason in self.dropped.items()]
         return "\n".join(lines)
 

@@ -228,7 +228,11 @@ def small(
     ids = [helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "s"]) for name in inputs]
     out = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["b", labels] if labels else ["b"])
     graph = helper.make_graph(
-        nodes, "small", ids, [out], [numpy_helper.from_array(value, name) for name, value in constants.items()]
+        nodes,
+        "small",
+        ids,
+        [out],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     onnx.save(
         helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
@@ -279,7 +283,8 @@ def test_a_model_without_types(tmp_path: Path) -> None:
     """Token types are given only to a model that reads them."""
     [found] = CrossEncoder(small(tmp_path, inputs=ALL[:2])).scores("dog", ["cat"])
     assert found == pytest.approx(
-        expected("dog", "cat") - 2 * TABLE[open_tokenizer(tmp_path / "tokenizer.json").encode("cat").ids[1:]].sum(),
+        expected("dog", "cat")
+        - 2 * TABLE[open_tokenizer(tmp_path / "tokenizer.json").encode("cat").ids[1:]].sum(),
         rel=1e-4,
     )
 

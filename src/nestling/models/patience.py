@@ -24,9 +24,7 @@ QUOTED = 200
 EMBEDDINGS = "an OpenAI-compatible /embeddings"
 
 
-def post(
-    client: httpx.Client, url: str, body: dict[str, Any], retries: int, wanted: str = EMBEDDINGS
-) -> Any:
+def post(client: httpx.Client, url: str, body: dict[str, Any], retries: int, wanted: str = EMBEDDINGS) -> Any:
     """Post JSON and return the JSON of the answer.
 
     Args:

@@ -13,8 +13,8 @@ import numpy as np
 from nestling.retrieve.fuse import Votes
 from nestling.view import Family, Rows, Scores, StoredParent
 
-# How many children are judged. A cross-encoder's time grows with it, and a model behind an endpoint reads so many at
-# once; they lie under more parents than a search or a context usually shows.
+# How many children are judged: a reranker's time grows with it, and they lie under more parents than a search or a
+# context usually shows.
 CANDIDATES = 64
 
 
@@ -55,7 +55,7 @@ class Judged:
     before: Rows
 
     def best(self, first: int, last: int) -> int | None:
-        """The place, from 0, of the best child of those from ``first`` to before ``last``; None: none was judged."""
+        """The place, from 0, of the best of the children ``first`` to before ``last``; None: none was judged."""
         places = np.flatnonzero((self.child >= first) & (self.child < last))
         return int(places[0]) if len(places) else None
 
