@@ -27,21 +27,31 @@ from wordhash import WordHash
 __all__ = ["spans"]
 
 QUERY = "how are apple trees watered"
-FILLER = "Apple trees are watered in spring, and apple trees are watered in summer. " * 4
-SECRET = "The quince by the wall gets a bucket a day."
+SECRET = "The quince by the wall is watered with a bucket a day."
 # the passage that the judge prefers is neither the best one nor the best of its document
+GARDEN = "\n\n".join(f"Bed {n} of the garden has apple trees and roses, {n} of each. " * 3 for n in range(5))
+
+
+def orchard(n: int) -> str:
+    """Paragraphs that say what is asked for, each in words of its own."""
+    return "\n\n".join(
+        f"Apple trees of row {n} {m} are watered in week {m}: this is how apple trees are watered. " * 2
+        for m in range(4 + n)
+    )
+
+
 DOCUMENTS = [
-    *(
-        Document(f"d{n}", "\n\n".join([FILLER] * (4 + n)), "Apples", {"tenant": ("acme", "globex")[n % 2]})
-        for n in range(4)
-    ),
-    Document("garden", f"# Garden\n\n## Walls\n\n{FILLER}\n\n{SECRET}\n", "Garden", {"tenant": "acme"}),
+    *(Document(f"d{n}", orchard(n), "Apples", {"tenant": ("acme", "globex")[n % 2]}) for n in range(4)),
+    # what has less to do with it than the secret: the last row of each list gets nothing from it, and is not judged
+    Document("zoo", "\n\n".join(f"Lions of cage {n} eat meat. Trees? " * 5 for n in range(4)), "Zoo"),
+    Document("farm", "Hens eat corn. Trees? " * 20, "Farm", {"tenant": "acme"}),
+    Document("garden", f"# Garden\n\n## Walls\n\n{GARDEN}\n\n{SECRET}\n", "Garden", {"tenant": "acme"}),
 ]
 RECIPE = Recipe(child_size=200, parent_size=400)
 
 
 class Prefers:
-    """A judge that scores texts with a word 5, others less the longer they are; ``asked`` keeps every text."""
+    """A judge that scores texts with a word 5, others of the garden 1, and others 0; ``asked`` keeps all texts."""
 
     name = "prefers"
 
@@ -54,7 +64,7 @@ class Prefers:
         """One a text."""
         self.queries.append(query)
         self.asked += texts
-        return [5.0 if self.word in text else -len(text) / 1000 for text in texts]
+        return [5.0 if self.word in text else float(text.startswith("Garden")) for text in texts]
 
 
 class Fails:
@@ -96,7 +106,7 @@ def test_search_brings_what_the_judge_prefers(judged: Nest, plain: Nest, judge: 
     assert any(SECRET in best.text[each.start : each.end] for each in best.evidence)
     assert max(each.score for each in best.evidence) == best.score
     assert judge.queries == [QUERY]
-    assert any(text.startswith("Garden › Walls\n") and SECRET in text for text in judge.asked)
+    assert any(text.startswith(f"Garden\n{SECRET}") for text in judge.asked)
 
 
 def test_the_rest_of_a_passage_stays(judged: Nest, plain: Nest) -> None:
@@ -120,15 +130,17 @@ def test_pages_do_not_shift(judged: Nest) -> None:
 
 
 def test_a_context_begins_with_it(judged: Nest, plain: Nest, judge: Prefers) -> None:
-    """What the judge prefers is in a context that is too small for it otherwise."""
-    assert SECRET not in plain.context(QUERY, 60).text
-    assert SECRET in judged.context(QUERY, 60).text
+    """What the judge prefers stands first, and is in a context that is too small for it otherwise."""
+    assert SECRET not in plain.context(QUERY, 400).text
+    packed = judged.context(QUERY, 400)
+    assert SECRET in packed.text
+    assert packed.text.startswith("[cite:garden")
     assert judge.queries == [QUERY]
 
 
 def test_an_answer_is_made_from_it(judged: Nest, plain: Nest, judge: Prefers) -> None:
     """An answer has the preferred passage in its context; verifying asks no judge."""
-    answers = [nest.ask(QUERY, 60, min_similarity=-1) for nest in (plain, judged)]
+    answers = [nest.ask(QUERY, 400, min_similarity=-1) for nest in (plain, judged)]
     assert [SECRET in answer.context.text for answer in answers] == [False, True]
     assert judge.queries == [QUERY]
     judged.verify("Apple trees are watered in winter.")
@@ -144,8 +156,8 @@ def test_it_is_measured(judged: Nest, plain: Nest) -> None:
 
 def test_a_scope_shows_the_judge_nothing_else(judged: Nest, judge: Prefers) -> None:
     """In a scope the same judge is asked, about its documents only; an edition has it, too."""
-    allowed = {"acme": {"d0", "d2", "garden"}, "globex": {"d1", "d3"}}
-    judged.add(Document("other", f"{FILLER} globex-only", "Apples", {"tenant": "globex"}))
+    allowed = {"acme": {"d0", "d2", "garden", "farm"}, "globex": {"d1", "d3"}}
+    judged.add(Document("other", f"{orchard(1)} globex-only", "Apples", {"tenant": "globex"}))
     found = judged.scope(tenant="acme").search(QUERY, 100)
     assert SECRET in found[0].text
     assert {passage.document_id for passage in found} == allowed["acme"]
@@ -167,8 +179,9 @@ def test_tuning_asks_it(judged: Nest, judge: Prefers) -> None:
 def test_only_the_best_are_judged(path: Path, judge: Prefers) -> None:
     """Of 300 children 64 are; what the lists hardly found stays behind, whatever a judge would say."""
     with nestling.open(path, create=True, embedder=WordHash(), reranker=judge) as nest:
-        nest.add([*cards(300, "common apple"), Document("far", "quince", "Quince")])
-        found = nest.search("common apple", 301)
+        nest.add(Document(f"c{n}", "apple " * (1 + n % 40) + f"number {n}") for n in range(300))
+        nest.add(Document("far", "quince"))
+        found = nest.search("apple", 301)
     assert len(judge.asked) == CANDIDATES
     assert len(found) == 301
     assert not any("quince" in text for text in judge.asked)
@@ -189,7 +202,7 @@ def test_each_text_is_judged_once(path: Path, judge: Prefers, spans: InMemorySpa
     with nestling.open(path, create=True, embedder=WordHash(), reranker=judge) as nest:
         nest.add(cards(450, "common apple"))
         spans.clear()
-        nest.search("common apple number 7", 3, min_similarity=0.999)
+        assert len(nest.search("common apple number 7", 3, min_coverage=0.99)) < 3
     assert [each.name for each in spans.get_finished_spans()].count("nestling.rerank") > 1
     assert max(Counter(judge.asked).values()) == 1
 

@@ -37,7 +37,9 @@ def spec(service: Service) -> str:
 
 def first(run: Run, *arguments: str) -> Any:
     """The id of the first passage."""
-    return json.loads(run("search", "take it with food", *arguments, "--json").stdout)["passages"][0]["id"]
+    return json.loads(run("search", "take it with food for three days", *arguments, "--json").stdout)[
+        "passages"
+    ][0]["id"]
 
 
 def test_by_option_and_by_variable(run: Run, cards: Path, spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,20 +53,26 @@ def test_by_option_and_by_variable(run: Run, cards: Path, spec: str, monkeypatch
 
 def test_the_explanation_shows_it(run: Run, cards: Path, spec: str) -> None:
     """``--explain`` has a line of it, and JSON the names that are documented."""
-    shown = run("search", "take it with food", "--explain", "--reranker", spec).stdout
+    shown = run("search", "take it with food for three days", "--explain", "--reranker", spec).stdout
     assert "  reranker: place 1, before " in shown
-    told = json.loads(run("search", "take it with food", "--explain", "--json", "--reranker", spec).stdout)
+    told = json.loads(
+        run("search", "take it with food for three days", "--explain", "--json", "--reranker", spec).stdout
+    )
     assert list(told["explanation"]["reranked"]["fever"]) == ["score", "place", "before"]
     assert told["explanation"]["reranked"]["fever"]["score"] == 1.0
 
 
 def test_each_command_that_asks(run: Run, cards: Path, spec: str, service: Service) -> None:
     """A context, an answer and an evaluation go through it."""
-    packed = json.loads(run("context", "take it with food", "--reranker", spec, "--json").stdout)
+    packed = json.loads(
+        run("context", "take it with food for three days", "--reranker", spec, "--json").stdout
+    )
     assert packed["text"].startswith("[cite:fever]")
-    run("ask", "take it with food", "--reranker", spec)
+    run("ask", "take it with food for three days", "--reranker", spec)
     assert len(service.requests) == 2
-    Path("golden.jsonl").write_text('{"question": "take it with food", "relevant": {"fever": 1}}\n')
+    Path("golden.jsonl").write_text(
+        '{"question": "take it with food for three days", "relevant": {"fever": 1}}\n'
+    )
     done = json.loads(run("eval", "golden.jsonl", "--reranker", spec, "--json", "-k", "1").stdout)
     assert done["questions"][0]["figures"]["document/hit@1"] == 1.0
 
@@ -83,7 +91,9 @@ def test_assistants_get_it(run: Run, cards: Path, spec: str, monkeypatch: pytest
     """``nestling mcp`` answers through it."""
     found: list[str] = []
     monkeypatch.setattr(
-        mcp_server, "serve_stdio", lambda nest: found.append(nest.search("take it with food")[0].id)
+        mcp_server,
+        "serve_stdio",
+        lambda nest: found.append(nest.search("take it with food for three days")[0].id),
     )
     assert run("mcp", "--reranker", spec).exit_code == 0
     assert found == ["fever"]

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nestling.retrieve.collapse import collapse
 from nestling.retrieve.fuse import Votes
 from nestling.retrieve.rerank import CANDIDATES, Judge, candidates, rerank, texts
 from nestling.view import Family, StoredParent
@@ -105,3 +106,12 @@ def test_no_text_twice() -> None:
     assert judge(["b"]).tolist() == [1]
     assert judge([]).tolist() == []
     assert asked == [["aa", "b"], ["ccc"]]
+
+
+def test_parents_of_one_score_follow_the_judge() -> None:
+    """Where fused scores tie, what the judge likes best still comes first; those not judged keep their order."""
+    votes = Votes(np.array([0.5, 0.5, 0.5, 0.0, 0.0]), np.zeros(5), np.zeros(5, bool), {})
+    after, judged = rerank(votes, candidates(votes), np.array([1.0, 2.0, 3.0]))
+    assert judged.places(5).tolist() == [2, 1, 0, 3, 3]
+    parents = np.array([10, 11, 12, 13, 14])
+    assert collapse(parents, after, None, judged.places(5)).parent.tolist() == [12, 11, 10, 13, 14]

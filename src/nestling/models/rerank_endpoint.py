@@ -1,4 +1,4 @@
-"""Any ``/rerank`` endpoint of the form that Jina, Cohere, vLLM, llama.cpp and Infinity have; answers are checked."""
+"""A ``/rerank`` endpoint of the form that Jina, Cohere, vLLM, llama.cpp and Infinity have; answers are checked."""
 
 from __future__ import annotations
 

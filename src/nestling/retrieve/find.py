@@ -84,7 +84,8 @@ def find(
     if question.judge is None:
         return Found(question, lists, family, votes, ranking, scoring)
     votes, judged = _judged(view, question.judge, family, votes)
-    return Found(question, lists, family, votes, _ranking(family, votes, tail), scoring, judged)
+    ranking = _ranking(family, votes, tail, judged.places(len(family.child)))
+    return Found(question, lists, family, votes, ranking, scoring, judged)
 
 
 def _lists(
@@ -139,9 +140,9 @@ def _judged(view: View, judge: Judge, family: Family, votes: Votes) -> tuple[Vot
     return votes, judged
 
 
-def _ranking(family: Family, votes: Votes, tail: Rows | None = None) -> Ranking:
+def _ranking(family: Family, votes: Votes, tail: Rows | None = None, places: Rows | None = None) -> Ranking:
     with span("nestling.collapse", chunk_count=len(family.child)) as told:
-        ranking = collapse(family.parent, votes, tail)
+        ranking = collapse(family.parent, votes, tail, places)
         if told:
             top = float(ranking.score[0]) if len(ranking.score) else None
             told.set(parent_count=len(ranking.parent), top_score=top)

@@ -54,6 +54,12 @@ class Judged:
     score: Scores
     before: Rows
 
+    def places(self, count: int) -> Rows:
+        """The place, from 0, of each of ``count`` children of the family; those not judged share the one after."""
+        places = np.full(count, len(self.child))
+        places[self.child] = np.arange(len(self.child))
+        return places
+
     def best(self, first: int, last: int) -> int | None:
         """The place, from 0, of the best of the children ``first`` to before ``last``; None: none was judged."""
         places = np.flatnonzero((self.child >= first) & (self.child < last))

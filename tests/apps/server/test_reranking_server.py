@@ -16,10 +16,10 @@ def test_clients_get_what_the_servers_judge_prefers(serve: Serve, monkeypatch: p
     with serve_model(prefers("doctor")) as judge:
         server = serve(reranker=f"jina:judge@{judge.url}")
         with nestling.open(server.url) as nest:
-            found = nest.search("take it with food", 3)
+            found = nest.search("take it with food for three days", 3)
         assert "doctor" in found[0].text
         assert (found.explain().reranked[found[0].id].place, judge.requests[-1]["query"]) == (
             1,
-            "take it with food",
+            "take it with food for three days",
         )
         assert "Reranked" in server.http.get("/openapi.json").json()["components"]["schemas"]
