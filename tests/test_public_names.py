@@ -8,14 +8,14 @@ import sys
 import nestling
 
 NAMES = """
-AccessError Answer BusyError Chart ChatEndpoint Child Citation Claim Comparison Context Document
-DocumentError DocumentInfo EditionInfo Embedder EmbedderMismatchError Endpoint Evaluation Evidence
+AccessError Answer BusyError Chart ChatEndpoint Child Citation Claim Comparison Context CrossEncoder
+Document DocumentError DocumentInfo EditionInfo Embedder EmbedderMismatchError Endpoint Evaluation Evidence
 Explanation Exported Failure FilterError FullError Generated GoldSpan Golden GoldenQuestion InputError
 LanguageModel LockedError MiniLM MissingExtraError ModelError Nest NestlingError NewerNestError
 NotANestError NotFoundError OnnxDirectory Parent Passage Piece Progress ReadOnlyError Rebuilt Recipe Renamed
-Repair Report Results ScopeError Scoring ServerError SettingError Standing Static StoreError Support Tree
-TuneProgress Tuned Verification Vote charts compare html_report marker open quoted read_corpus read_file
-read_golden tune watch
+Repair Report RerankEndpoint Reranked Reranker Results ScopeError Scoring ServerError SettingError Standing
+Static StoreError Support Tree TuneProgress Tuned Verification Vote charts compare html_report marker open
+quoted read_corpus read_file read_golden tune watch
 """
 
 

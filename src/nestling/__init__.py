@@ -54,10 +54,13 @@ if TYPE_CHECKING:
     from nestling.measure.tuned import Standing, Tuned
     from nestling.models.builtin import MiniLM
     from nestling.models.chat import ChatEndpoint
+    from nestling.models.cross_encoder import CrossEncoder
     from nestling.models.embedder import Embedder
     from nestling.models.endpoint import Endpoint
     from nestling.models.language_model import Generated, LanguageModel
     from nestling.models.onnx_directory import OnnxDirectory
+    from nestling.models.rerank_endpoint import RerankEndpoint
+    from nestling.models.reranker import Reranker
     from nestling.models.static import Static
     from nestling.nest import Nest
     from nestling.opening import open_nest as open
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
         Renamed,
         Repair,
         Report,
+        Reranked,
         Results,
         Tree,
         Vote,
@@ -99,15 +103,18 @@ _HOMES = {
     "measure.tuned": "Standing Tuned",
     "models.builtin": "MiniLM",
     "models.chat": "ChatEndpoint",
+    "models.cross_encoder": "CrossEncoder",
     "models.embedder": "Embedder",
     "models.endpoint": "Endpoint",
     "models.language_model": "Generated LanguageModel",
     "models.onnx_directory": "OnnxDirectory",
+    "models.rerank_endpoint": "RerankEndpoint",
+    "models.reranker": "Reranker",
     "models.static": "Static",
     "nest": "Nest",
     "opening": "open",
     "rebuilding": "Rebuilt",
-    "results": "DocumentInfo Explanation Exported Progress Renamed Repair Report Results Tree Vote",
+    "results": "DocumentInfo Explanation Exported Progress Renamed Repair Report Reranked Results Tree Vote",
     "retrieve.cite": "marker quoted",
     "settings": "Recipe Scoring",
     "tuning": "tune",
@@ -127,6 +134,7 @@ __all__ = [
     "Claim",
     "Comparison",
     "Context",
+    "CrossEncoder",
     "Document",
     "DocumentError",
     "DocumentInfo",
@@ -167,6 +175,9 @@ __all__ = [
     "Renamed",
     "Repair",
     "Report",
+    "RerankEndpoint",
+    "Reranked",
+    "Reranker",
     "Results",
     "ScopeError",
     "Scoring",

@@ -148,7 +148,8 @@ class Asking:
         with verifying() as told, self.store.view() as view:
 
             def look(claim: str) -> list[Source]:
-                question = self._question(claim, view)
+                # a verdict is the same whatever reranks
+                question = replace(self._question(claim, view), judge=None)
                 found = search(view, question, self.where, LOOKED_THROUGH, 0, Gate(), self.scoring)
                 return [Source.of(passage) for passage in found]
 

@@ -10,6 +10,8 @@ from nestling.ingest.split import SPLITTER
 from nestling.ingest.terms import ANALYZER
 from nestling.models.embedder import Embedder
 from nestling.models.known import Embedders, change_embedder
+from nestling.models.rerank_spec import reranker_from
+from nestling.models.reranker import Reranker
 from nestling.models.spec import embedder_from
 from nestling.nest import Nest
 from nestling.observing import event
@@ -26,6 +28,7 @@ def open_nest(
     create: bool = False,
     embedder: Embedder | str | None = None,
     recipe: Recipe | None = None,
+    reranker: Reranker | str | None = None,
     timeout: float = TIMEOUT,
     key: str | None = None,
 ) -> Nest:
@@ -39,6 +42,8 @@ def open_nest(
             `onnx:DIRECTORY`, …). For an existing nest it must be the model that it was built with, and is
             needed only where that cannot be made from its spec.
         recipe: For a new nest, the sizes; for an existing one it must be the same.
+        reranker: Judges the best children of every question, or its spec (`jina:MODEL@URL`, `onnx:DIRECTORY`;
+            docs/reranking.md). It is not stored: it is given at each opening.
         timeout: Seconds to wait for another process that is writing, or for a connection; 0 or more.
         key: The key to a server, else the environment variable ``NESTLING_KEY``; files have none.
 
@@ -47,23 +52,25 @@ def open_nest(
         EmbedderMismatchError: The nest was built with another model. Where none was given, this is
             raised when the model is first needed, so that a nest can be looked at, and built anew, without it.
         SettingError: The nest was built with another recipe, or an option is out of its range.
+        ModelError: A model that a spec names cannot be read.
         StoreError: The file is not a nest, is newer than this Nestling, or cannot be read; or it is older, and
             cannot be upgraded where it is.
         ServerError: The server cannot be reached, or refuses the key.
     """
     amount("timeout", timeout, unit="seconds")
     if str(path).startswith(("http://", "https://")):
-        return _remote(str(path), embedder, recipe, timeout, key)
+        return _remote(str(path), embedder, recipe, reranker, timeout, key)
     if key is not None:
         raise SettingError(f"a key is given, and {path} is no address of a server; leave the key out")
     given = embedder_from(embedder) if isinstance(embedder, str) else embedder
+    judging = reranker_from(reranker) if isinstance(reranker, str) else reranker
     if str(path) == MEMORY or create:
         made_with = embedder_from("minilm") if given is None else given
         store = SQLiteStore.create(path, build_of(made_with, recipe or Recipe()), timeout=timeout)
-        known = Embedders(str(path), made_with)
+        known = Embedders(str(path), made_with, reranker=judging)
     else:
         store = SQLiteStore(path, timeout=timeout)
-        known = Embedders(str(path), *([] if given is None else [given]))
+        known = Embedders(str(path), *([] if given is None else [given]), reranker=judging)
     try:
         with store.view() as view:
             _check(view.edition.build, given, recipe, str(path))
@@ -76,12 +83,19 @@ def open_nest(
 
 
 def _remote(
-    url: str, embedder: Embedder | str | None, recipe: Recipe | None, timeout: float, key: str | None
+    url: str,
+    embedder: Embedder | str | None,
+    recipe: Recipe | None,
+    reranker: Reranker | str | None,
+    timeout: float,
+    key: str | None,
 ) -> Nest:
     if embedder is not None or recipe is not None:
         raise SettingError(
             f"the nest at {url} has its embedder and its sizes already; leave embedder and recipe out"
         )
+    if reranker is not None:
+        raise SettingError(f"the nest at {url} is reranked by its server, if at all; leave reranker out")
     # what they need is slow to import
     from nestling.client import RemoteNest
     from nestling.connection import Connection

@@ -1,14 +1,18 @@
-"""A query made ready to be asked: its language and terms, and its vector where the model can read it."""
+"""A query made ready to be asked: language, terms, its vector where the model can read it, and what reranks."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from nestling.errors import SettingError
 from nestling.indexing import check_readable
 from nestling.ingest.prepare import question_language
 from nestling.ingest.terms import query_terms
 from nestling.models.known import Embedders
+from nestling.models.reranker import judged
 from nestling.models.vectors import embedded
 from nestling.retrieve.find import Question
+from nestling.retrieve.rerank import Judge
 from nestling.view import View
 
 
@@ -36,11 +40,12 @@ def question_of(query: str, view: View, embedders: Embedders, path: str) -> Ques
     language = question_language(query, held)
     terms = query_terms(query, list(held))
     embedder = embedders.of(view.edition)
-    readable = embedder.languages
+    readable, reranker = embedder.languages, embedders.reranker
     if not query.strip():
         return Question(query, language, terms, None, ("the query is empty",))
+    judge = None if reranker is None else Judge(reranker.name, partial(judged, reranker, query))
     if readable is not None and language and language not in readable:
         note = f"dense did not vote: {embedder.fingerprint} cannot read {language!r}"
-        return Question(query, language, terms, None, (note,))
+        return Question(query, language, terms, None, (note,), judge)
     vector = embedded(embedder.embed_queries, [query], embedder)[0]
-    return Question(query, language, terms, vector)
+    return Question(query, language, terms, vector, judge=judge)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, overload
 
@@ -108,7 +108,7 @@ class Vote:
         score: Cosine (dense) or BM25 (lexical).
         vote: The score scaled to 0..1 within the list.
         weight: What the list counts for this query, 0 to 1; all six together 1. Votes times weights add up to
-            the passage's score.
+            the passage's score, unless a reranker hands scores out again.
     """
 
     level: Level
@@ -117,6 +117,21 @@ class Vote:
     score: float
     vote: float
     weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """What the reranker said of a passage's best child.
+
+    Attributes:
+        score: Its score, on the reranker's scale.
+        place: From 1: the child's place among those that were judged.
+        before: From 1: the place it had among them by its fused score.
+    """
+
+    score: float
+    place: int
+    before: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +146,8 @@ class Explanation:
         notes: What was decided and why: a channel that did not vote, a gate that abstained.
         votes: For each passage id, what each list gave its best child; lists it is not in are left out.
         dropped: For each passage id that the gate dropped, the reason.
+        reranked: For each passage id, what the reranker said of its best child; empty without a reranker, and
+            without those of which no child was judged.
     """
 
     query: str
@@ -140,6 +157,7 @@ class Explanation:
     notes: tuple[str, ...]
     votes: dict[str, tuple[Vote, ...]]
     dropped: dict[str, str]
+    reranked: Mapping[str, Reranked] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = [
@@ -153,6 +171,8 @@ class Explanation:
                 f"  vote {v.vote:.3f} × {v.weight:.2f}"
                 for v in votes
             ]
+            if said := self.reranked.get(id):
+                lines.append(f"  reranker: place {said.place}, before {said.before}  score {said.score:8.4f}")
         lines += [f"dropped {id}: {reason}" for id, reason in self.dropped.items()]
         return "\n".join(lines)
 

@@ -138,7 +138,9 @@ class Workshop:
         # what is tuned stays the edition that is live now, whatever is switched to meanwhile
         with nest._store.view() as view:
             store = Pinned(nest._store, view.edition.number)
-        self._given = Built(Nest(store, Embedders(store.path, self.embedder)), self.embedder.dimension)
+        self._reranker = nest._embedders.reranker
+        embedders = Embedders(store.path, self.embedder, reranker=self._reranker)
+        self._given = Built(Nest(store, embedders), self.embedder.dimension)
         self._recipe = nest.recipe
         self._built: dict[Recipe, Built] = {}
 
@@ -160,7 +162,7 @@ class Workshop:
 
     def _build(self, recipe: Recipe) -> Built:
         begin, embedding = self._deadline.spent, self.embedder.seconds
-        nest = open_nest(":memory:", embedder=self.embedder, recipe=recipe)
+        nest = open_nest(":memory:", embedder=self.embedder, recipe=recipe, reranker=self._reranker)
         try:
             nest.add(self._in_time())
         except BaseException:
@@ -212,5 +214,7 @@ def _identity(
     for question, gold in asked:
         digest.update(repr((question.id, question.question, question.where, gold)).encode())
     model = nest.embedder.fingerprint
+    if (reranker := nest._embedders.reranker) is not None:
+        digest.update(f"reranker {reranker.name}".encode())
     digest.update(json.dumps([list(budgets), model, SPLITTER, ANALYZER, nestling.__version__]).encode())
     return digest.hexdigest()

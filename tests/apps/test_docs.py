@@ -18,7 +18,7 @@ from nestling.apps.cli import main
 
 ROOT = Path(__file__).parents[2]
 # objects whose names are the user's, not ours
-FREE = {"metadata", "languages", "votes", "dropped", "figures", "tokens"}
+FREE = {"metadata", "languages", "votes", "dropped", "reranked", "figures", "tokens"}
 
 COMMANDS = {
     "search": ["search", "topic2"],

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that answers ``/embeddings`` as it is told."""
+"""A real HTTP server on loopback that answers ``/embeddings``, or what else it is told to, as it is told."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Answer:
 class Service:
     """A running server: its address, the requests it got, and the answers it has yet to give.
 
-    Without an answer waiting, text ``t`` gets the vector ``[len(t), 1, 0]``.
+    Without an answer waiting, text ``t`` gets the vector ``[len(t), 1, 0]``, or what ``serve`` was given.
     """
 
     url: str
@@ -46,9 +46,14 @@ def good(
     return {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
 
 
+def embeddings(request: dict[str, Any]) -> dict[str, Any]:
+    """A good answer to a request for embeddings."""
+    return good(request["input"])
+
+
 @contextmanager
-def serve() -> Iterator[Service]:
-    """Run a server as long as the block."""
+def serve(usual: Callable[[dict[str, Any]], Any] = embeddings) -> Iterator[Service]:
+    """Run a server as long as the block; ``usual`` makes the body where no answer waits with one."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -60,7 +65,7 @@ def serve() -> Iterator[Service]:
             service.paths.append(self.path)
             answer = service.answers.pop(0) if service.answers else Answer()
             time.sleep(answer.delay)
-            body = good(request["input"]) if answer.body is None else answer.body
+            body = usual(request) if answer.body is None else answer.body
             raw = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(answer.status)
             for name, value in {**answer.headers, "Content-Length": str(len(raw))}.items():

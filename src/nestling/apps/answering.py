@@ -38,6 +38,7 @@ _STANDINGS = {
 )
 @options.filtered
 @options.gated
+@options.reranker_option
 @options.on_a_nest
 def ask(
     question: tuple[str, ...],

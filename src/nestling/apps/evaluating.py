@@ -44,6 +44,7 @@ from nestling.settings import CUTOFFS
     multiple=True,
     help="End with 1 where FIGURE really drops by more than DROP from the baseline. Given again: each.",
 )
+@options.reranker_option
 @options.on_a_nest
 def eval_(
     golden: str,

@@ -51,7 +51,7 @@ EXITS = (
     Exit(
         7,
         ("ModelError", "EmbedderMismatchError"),
-        "the embedding model failed, or is another than the nest's",
+        "a model failed, or the embedding model is another than the nest's",
     ),
     Exit(8, ("ServerError",), "a server cannot be reached, is busy, or refuses the key"),
     Exit(INTERRUPTED, (), "stopped by Ctrl-C"),

@@ -26,6 +26,7 @@ KEY_VARIABLE = "NESTLING_MCP_KEY"
     help=f"Serve streamable HTTP at http://HOST:PORT/mcp instead of stdio; with a key in ${KEY_VARIABLE}, only who"
     " bears it.",
 )
+@options.reranker_option
 @options.on_a_nest
 def mcp(http: str | None, nest: str | None, timeout: float, as_json: bool) -> None:
     """Serve a nest to assistants, by the Model Context Protocol.

@@ -17,6 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 NEST_VARIABLE = "NESTLING_NEST"
 NEST_HERE = "nest.nest"
 SCOPE_VARIABLE = "NESTLING_SCOPE"
+RERANKER_VARIABLE = "NESTLING_RERANKER"
 
 nest_option = click.option(
     "--nest",
@@ -58,6 +59,22 @@ scope_option = click.option(
     callback=_keep_scope,
     help="Only documents with this metadata value (docs/scopes.md); also a JSON object. Given again: all hold."
     f" Else ${SCOPE_VARIABLE}.",
+)
+
+
+def _keep_reranker(context: click.Context, _: click.Parameter, given: str | None) -> None:
+    context.meta[RERANKER_VARIABLE] = given
+
+
+# commands take it up in `opened`
+reranker_option = click.option(
+    "--reranker",
+    metavar="SPEC",
+    envvar=RERANKER_VARIABLE,
+    expose_value=False,
+    callback=_keep_reranker,
+    help="What judges the best children of a query, jina:MODEL@URL or onnx:DIRECTORY (docs/reranking.md); else"
+    f" ${RERANKER_VARIABLE}; else nothing.",
 )
 
 limit_option = click.option(
@@ -130,10 +147,15 @@ def scopes_asked() -> list[Mapping[str, Any]]:
     return [scope_of(text) for text in click.get_current_context().meta.get(SCOPE_VARIABLE, ())]
 
 
+def reranker_asked() -> str | None:
+    """The reranker that ``--reranker`` names, if any."""
+    return click.get_current_context().meta.get(RERANKER_VARIABLE) or None
+
+
 def opened(path: str, **settings: Any) -> nestling.Nest:
-    """Open a nest as `nestling.open` does, in the scope that ``--scope`` asks for."""
+    """Open a nest as `nestling.open` does, in the scope and with the reranker that options ask for."""
     scopes = scopes_asked()
-    nest = nestling.open(path, **settings)
+    nest = nestling.open(path, reranker=reranker_asked(), **settings)
     try:
         for values in scopes:
             nest = nest.scope(**values)

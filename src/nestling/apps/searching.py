@@ -36,6 +36,7 @@ OTHER_LINES = 3
 @options.filtered
 @options.gated
 @click.option("--explain", is_flag=True, help="Show which channel and level gave what score.")
+@options.reranker_option
 @options.on_a_nest
 def search(
     query: tuple[str, ...],
@@ -89,6 +90,7 @@ def search(
 )
 @options.filtered
 @options.gated
+@options.reranker_option
 @options.on_a_nest
 def context(
     query: tuple[str, ...],

@@ -77,6 +77,7 @@ from nestling.apps.terminal import complain, finish, print_json
     help="How long running requests may go on when the server is stopped.",
 )
 @click.option("--access-log", is_flag=True, help="Log each request on stderr, without what was asked.")
+@options.reranker_option
 @options.on_a_nest
 def serve(
     host: str,
@@ -114,6 +115,7 @@ def serve(
         scopes=options.scopes_asked(),
         timeout=timeout,
         model=model or None,
+        reranker=options.reranker_asked(),
         max_body=max_body,
         max_upload=max_upload,
         max_seconds=max_seconds,

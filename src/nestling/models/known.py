@@ -1,18 +1,24 @@
-"""The models of a nest's editions, each by its fingerprint."""
+"""The models of a nest: those of its editions, each by its fingerprint, and its reranker."""
 
 from __future__ import annotations
 
 from nestling.errors import EmbedderMismatchError
 from nestling.models.embedder import Embedder
+from nestling.models.reranker import Reranker
 from nestling.models.spec import embedder_from
 from nestling.view import Edition
 
 
 class Embedders:
-    """Models that were given, and those made from their spec when they are first needed."""
+    """Models that were given, and those made from their spec when they are first needed.
 
-    def __init__(self, path: str, *given: Embedder) -> None:
+    Attributes:
+        reranker: What judges the best children of each question, whichever edition is asked; None: nothing does.
+    """
+
+    def __init__(self, path: str, *given: Embedder, reranker: Reranker | None = None) -> None:
         self._path = path
+        self.reranker = reranker
         self._known = {embedder.fingerprint: embedder for embedder in given}
 
     def keep(self, embedder: Embedder) -> None:

@@ -20,9 +20,11 @@ FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
 # The characters of an answer that a message quotes.
 QUOTED = 200
+# What is asked where the caller does not say.
+EMBEDDINGS = "an OpenAI-compatible /embeddings"
 
 
-def post(client: httpx.Client, url: str, body: dict[str, Any], retries: int) -> Any:
+def post(client: httpx.Client, url: str, body: dict[str, Any], retries: int, wanted: str = EMBEDDINGS) -> Any:
     """Post JSON and return the JSON of the answer.
 
     Args:
@@ -30,6 +32,7 @@ def post(client: httpx.Client, url: str, body: dict[str, Any], retries: int) -> 
         url: Where to.
         body: What to send.
         retries: Further tries after a time-out, a lost connection, or an answer of 408, 429 or 5xx.
+        wanted: What the address is to be, for the message.
 
     Raises:
         ModelError: No try succeeded, the server refused, or its answer is not JSON.
@@ -46,7 +49,7 @@ def post(client: httpx.Client, url: str, body: dict[str, Any], retries: int) -> 
             wait(url, tried, None, type(error).__name__)
             continue
         if not transient(response.status_code):
-            return read_answer(response, url)
+            return read_answer(response, url, wanted)
         if tried < retries:
             wait(url, tried, response.headers.get("Retry-After"), str(response.status_code))
     raise ModelError(
@@ -74,8 +77,8 @@ def transient(status: int) -> bool:
     return status in (408, 429) or status >= 500
 
 
-def read_answer(response: httpx.Response, url: str) -> Any:
-    """The JSON of an answer.
+def read_answer(response: httpx.Response, url: str, wanted: str) -> Any:
+    """The JSON of an answer; ``wanted`` is what the address is to be, for the message.
 
     Raises:
         ModelError: The server refused, or answered something else.
@@ -89,8 +92,7 @@ def read_answer(response: httpx.Response, url: str) -> Any:
         return response.json()
     except ValueError as error:
         raise ModelError(
-            f"{url} answered no JSON but {response.text[:QUOTED]!r}; "
-            "give the address of an OpenAI-compatible /embeddings"
+            f"{url} answered no JSON but {response.text[:QUOTED]!r}; give the address of {wanted}"
         ) from error
 
 

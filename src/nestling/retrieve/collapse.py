@@ -29,13 +29,14 @@ class Ranking:
     last: Rows
 
 
-def collapse(parent: Rows, votes: Votes, tail: Rows | None = None) -> Ranking:
+def collapse(parent: Rows, votes: Votes, tail: Rows | None = None, places: Rows | None = None) -> Ranking:
     """Rank the parents of a family by their best child.
 
     Args:
         parent: The parent's row number of each child; children of one parent stand together.
         votes: Of each child.
         tail: Parents in the order in which those without any vote follow; the others come last.
+        places: Of each child; parents of one score follow in the order of their best child's.
     """
     if not len(parent):
         nothing = np.zeros(0, np.int64)
@@ -49,7 +50,8 @@ def collapse(parent: Rows, votes: Votes, tail: Rows | None = None) -> Ranking:
         by_row = np.argsort(tail)
         at = np.minimum(np.searchsorted(tail[by_row], parent[first]), len(tail) - 1)
         later = np.where(tail[by_row][at] == parent[first], by_row[at], later + len(tail))
-    order = np.lexsort((np.where(score > 0, 0, later), -score))
+    equals = 0 if places is None else np.minimum.reduceat(places, first)
+    order = np.lexsort((np.where(score > 0, equals, later), -score))
     return Ranking(parent[first][order], score[order], hits[order], first[order], last[order])
 
 

@@ -1,4 +1,4 @@
-"""From a question to ranked parents: six lists, fused, collapsed."""
+"""From a question to ranked parents: six lists, fused, the best children judged if anything judges, collapsed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from nestling.retrieve.collapse import Ranking, collapse
 from nestling.retrieve.fuse import LIST, ListKey, Votes, fuse
+from nestling.retrieve.rerank import Judge, Judged, candidates, rerank, texts
 from nestling.settings import Scoring
 from nestling.tracing import span
 from nestling.types import LEVELS, Level
@@ -29,6 +30,7 @@ class Question:
         terms: For the lexical channel.
         vector: For the dense channel, or None where it does not vote.
         notes: What was decided on the way, for the explanation.
+        judge: What reranks the best children, or None.
     """
 
     text: str
@@ -36,11 +38,15 @@ class Question:
     terms: Terms
     vector: Vectors | None
     notes: tuple[str, ...] = ()
+    judge: Judge | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a question found: lists, the children of all documents touched, their weighed votes, ranked parents."""
+    """What a question found: lists, the children of all documents touched, their weighed votes, ranked parents.
+
+    Where there is a judge, votes and ranking are those after it, and ``judged`` is what it said.
+    """
 
     question: Question
     lists: Mapping[ListKey, Ranked]
@@ -48,6 +54,7 @@ class Found:
     votes: Votes
     ranking: Ranking
     scoring: Scoring
+    judged: Judged | None = None
 
 
 def find(
@@ -64,7 +71,8 @@ def find(
     """
     scoring = scoring or Scoring()
     lists = {key: ranked for level in LEVELS for key, ranked in _lists(view, question, level, LIST, where)}
-    family, votes = _votes(view, lists, np.zeros(0, np.int64), where, scoring)
+    tail = np.zeros(0, np.int64)
+    family, votes = _votes(view, lists, tail, where, scoring)
     ranking = _ranking(family, votes)
     if int((ranking.score > 0).sum()) < need:
         # beyond the lists, parents follow in the order of one longer list
@@ -73,7 +81,11 @@ def find(
             tail = np.array(list(dict.fromkeys(np.concatenate(longer).tolist())), np.int64)
             family, votes = _votes(view, lists, tail, where, scoring)
             ranking = _ranking(family, votes, tail)
-    return Found(question, lists, family, votes, ranking, scoring)
+    if question.judge is None:
+        return Found(question, lists, family, votes, ranking, scoring)
+    votes, judged = _judged(view, question.judge, family, votes)
+    ranking = _ranking(family, votes, tail, judged.places(len(family.child)))
+    return Found(question, lists, family, votes, ranking, scoring, judged)
 
 
 def _lists(
@@ -117,9 +129,20 @@ def _votes(
     return family, votes
 
 
-def _ranking(family: Family, votes: Votes, tail: Rows | None = None) -> Ranking:
+def _judged(view: View, judge: Judge, family: Family, votes: Votes) -> tuple[Votes, Judged]:
+    """The votes after the best children were judged by their texts; only their parents are read."""
+    with span("nestling.rerank", {"gen_ai.request.model": judge.name}) as told:
+        chosen = candidates(votes)
+        parents = view.parents(np.unique(family.parent[chosen]).tolist())
+        votes, judged = rerank(votes, chosen, judge(texts(family, chosen, parents)))
+        if told:
+            told.set(chunk_count=len(chosen), top_score=float(judged.score[0]) if len(chosen) else None)
+    return votes, judged
+
+
+def _ranking(family: Family, votes: Votes, tail: Rows | None = None, places: Rows | None = None) -> Ranking:
     with span("nestling.collapse", chunk_count=len(family.child)) as told:
-        ranking = collapse(family.parent, votes, tail)
+        ranking = collapse(family.parent, votes, tail, places)
         if told:
             top = float(ranking.score[0]) if len(ranking.score) else None
             told.set(parent_count=len(ranking.parent), top_score=top)

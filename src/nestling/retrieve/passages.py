@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nestling.results import Explanation, Results, Vote
+from nestling.results import Explanation, Reranked, Results, Vote
 from nestling.retrieve.cite import marker
 from nestling.retrieve.collapse import evidence
 from nestling.retrieve.find import Found, Question, find
@@ -109,7 +109,23 @@ def _explain(
             stored[int(ranking.parent[place])].id: reason
             for place, reason in list(passed.refused.items())[:MOST_DROPPED]
         },
+        reranked={
+            stored[int(ranking.parent[place])].id: said
+            for place in shown
+            if (said := _reranked(found, place)) is not None
+        },
     )
+
+
+def _reranked(found: Found, place: int) -> Reranked | None:
+    """What was said of the best child of this place of the ranking; None where none of its children was judged."""
+    judged, ranking = found.judged, found.ranking
+    if judged is None:
+        return None
+    best = judged.best(int(ranking.first[place]), int(ranking.last[place]))
+    if best is None:
+        return None
+    return Reranked(round(float(judged.score[best]), 6), best + 1, int(judged.before[best]) + 1)
 
 
 def _votes(found: Found, places: Sequence[int]) -> list[tuple[Vote, ...]]:

@@ -83,7 +83,8 @@ async function more(body, offset) {
 
 function draw(found, body, offset) {
   const { passages, explanation } = found;
-  const cards = passages.map((passage, i) => card(passage, explanation.votes[passage.id] ?? [], offset + i + 1));
+  const cards = passages.map((passage, i) => card(passage, explanation.votes[passage.id] ?? [], offset + i + 1,
+    explanation.reranked[passage.id]));
   at("cards").append(...cards);
   if (offset) cards[0]?.querySelector("a").focus();
   else at("search-why").replaceChildren(how(explanation));
@@ -98,7 +99,7 @@ function draw(found, body, offset) {
 const nearest = (passages, offset) => (offset || passages.some((each) => each.coverage > 0) ? ""
   : ". None holds a word of the question: they are only the nearest in meaning.");
 
-function card(passage, votes, position) {
+function card(passage, votes, position, reranked) {
   const points = new Points(passage.text);
   const best = Math.max(...passage.evidence.map((each) => each.score));
   const spans = passage.evidence.map((each) => [each.start, each.end, each.score === best]);
@@ -122,7 +123,7 @@ function card(passage, votes, position) {
   return make("li", {}, make("article", { class: "card", "aria-label": `${position}: ${passage.title || passage.id}` },
     make("h2", {}, title),
     make("p", { class: "place quiet" }, ...place.flatMap((each) => [" · ", foreign(each)]).slice(1)),
-    text, rest, why(passage, votes)));
+    text, rest, why(passage, votes, reranked)));
 }
 
 /** The parts of a passage to show: evidence with what stands around it. */
@@ -144,10 +145,11 @@ const WHY = "The score orders the passages of this question. Similarity is how n
 const three = (value) => value.toFixed(3);
 
 /** Why a passage was found: its figures, and the six lists. */
-function why(passage, votes) {
+function why(passage, votes, reranked) {
   const similarity = passage.similarity === null ? "vectors did not vote" : `similarity ${three(passage.similarity)}`;
   const figures = `score ${three(passage.score)} · ${similarity} · coverage ${three(passage.coverage)}`
-    + ` · ${many(passage.hits, "child", "children")} matched`;
+    + ` · ${many(passage.hits, "child", "children")} matched`
+    + (reranked ? ` · best child reranked from place ${reranked.before} to ${reranked.place}` : "");
   const rows = LISTS.map(([level, channel]) => {
     const vote = votes.find((each) => each.level === level && each.channel === channel);
     const name = `${level}, ${channel === "dense" ? "vectors" : "words"}`;

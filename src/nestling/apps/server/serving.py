@@ -41,6 +41,7 @@ class Serving:
         scopes: The metadata values that documents must have to be served, one after the other.
         timeout: Seconds to wait for another process that is writing.
         model: The spec of the language model that answers, or None for extractive answers.
+        reranker: The spec of what judges the best children of each question, or None.
         max_body: Megabytes of one request, or of one document of an upload.
         max_upload: Megabytes of a bulk upload.
         max_seconds: Until an answer must have begun.
@@ -54,6 +55,7 @@ class Serving:
     scopes: Sequence[Mapping[str, Any]] = ()
     timeout: float = TIMEOUT
     model: str | None = None
+    reranker: str | None = None
     max_body: float = MAX_BODY
     max_upload: float = MAX_UPLOAD
     max_seconds: float = MAX_SECONDS
@@ -92,7 +94,7 @@ def open_nest(serving: Serving) -> nestling.Nest:
     Raises:
         NestlingError: It cannot be opened, or its model is not to be had.
     """
-    nest = nestling.open(serving.path, timeout=serving.timeout)
+    nest = nestling.open(serving.path, reranker=serving.reranker, timeout=serving.timeout)
     try:
         for values in serving.scopes:
             nest = nest.scope(**values)
