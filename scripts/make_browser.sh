@@ -5,15 +5,19 @@ python=$1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-for name in chromium google-chrome; do
-    if command -v "$name" >/dev/null; then exit 0; fi
-done
+there_is_one() {
+    command -v chromium-headless-shell || command -v chromium || command -v google-chrome
+}
+
+if there_is_one >/dev/null; then exit 0; fi
 deps=
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     export DEBIAN_FRONTEND=noninteractive
-    if apt-get update -qq >"$log" 2>&1 &&
-        apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >>"$log" 2>&1 &&
-        command -v chromium >/dev/null; then exit 0; fi
+    apt-get update -qq >"$log" 2>&1 || true
+    for name in chromium-headless-shell chromium; do
+        if apt-get install -y -qq --no-install-recommends "$name" fonts-dejavu-core >>"$log" 2>&1 &&
+            there_is_one >/dev/null; then exit 0; fi
+    done
     deps=--with-deps
 fi
 # what it had installed before is found without a network

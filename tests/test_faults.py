@@ -170,9 +170,9 @@ def faulty(tmp_path: Path, which: str) -> list[list[str]]:
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None or not sys.platform.startswith("linux"):
         pytest.skip("needs a C compiler and Linux")
-    library = tmp_path / "faulty_disk.so"
+    # where there is one, a disk in memory: it need not be waited for, but nothing may be executed from some of them
+    library = Path(tempfile.mkdtemp(), "faulty_disk.so")
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, HERE / "faulty_disk.c", "-ldl"], check=True)
-    # where there is one, a disk in memory: it need not be waited for
     place = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path)
     done = subprocess.run(
         [sys.executable, HERE / "faulty_disk.py", library, place, which],
@@ -182,6 +182,7 @@ def faulty(tmp_path: Path, which: str) -> list[list[str]]:
         check=False,
     )
     shutil.rmtree(place)
+    shutil.rmtree(library.parent)
     assert done.returncode == 0, done.stderr
     return [line.split() for line in done.stdout.splitlines()]
 

@@ -79,6 +79,12 @@ def answers_of(view: Any, seed: int = 0) -> list[Any]:
     return found
 
 
+def catch_up(store: SQLiteStore) -> None:
+    """Let a store read what has changed, and write what it writes then."""
+    with store.view() as view:
+        view.match("child", terms("word1"), 1, None)
+
+
 def uncached(path: Path) -> SQLiteStore:
     """A store of the same nest that reads everything from it and keeps no files."""
     store = SQLiteStore(path)

@@ -18,7 +18,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cached import MAPPED, answers, answers_of, changed, plain_answers, small_sizes, uncached, written
+from cached import (
+    MAPPED,
+    answers,
+    answers_of,
+    catch_up,
+    changed,
+    plain_answers,
+    small_sizes,
+    uncached,
+    written,
+)
 from entries import BUILD, entry
 
 import nestling
@@ -48,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             written(store, n, chance)
         for _ in range(25):
             changed(store, chance)
-            answers(store)
+            catch_up(store)
         store.close()
     sizes = [file.stat().st_size for file in segments(path)]
     assert min(sizes) < MAPPED < max(sizes)
@@ -344,7 +354,7 @@ def test_an_older_state_is_answered_while_files_move_on(cached: Path) -> None:
         old = segments(cached)
         for _ in range(60):
             changed(writer, chance)
-            answers(writer)
+            catch_up(writer)
         assert not set(old) & set(segments(cached))
         assert answers_of(known) == before
         assert answers_of(fresh) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from nestling.settings import SHAPE, SHAPES, WINDOW, Recipe, Scoring, Shape
@@ -38,7 +39,7 @@ class Candidate:
     @property
     def key(self) -> str:
         """A text that is equal for equal settings: numbers that are equal are written alike."""
-        return json.dumps(_even(asdict(self)), sort_keys=True)
+        return _key(self)
 
     def settings(self) -> dict[str, Any]:
         """The settings as JSON: ``recipe``, ``scoring``, and ``context`` with shape and window."""
@@ -97,6 +98,12 @@ def _axes(at: Candidate, sizes: Recipe, packing: bool) -> Iterator[tuple[str, li
     children = [sizes.child_size, *(max(1, int(sizes.child_size * step)) for step in CHILD_STEPS)]
     yield "child size", [_cut(at, child_size=size, parent_size=max(size, parent)) for size in children]
     yield "overlap", [_cut(at, overlap=int(child * step)) for step in OVERLAP_STEPS]
+
+
+# the same candidates are asked for theirs again and again
+@lru_cache(maxsize=1024)
+def _key(candidate: Candidate) -> str:
+    return json.dumps(_even(asdict(candidate)), sort_keys=True)
 
 
 def _weighed(at: Candidate, **weights: float) -> Candidate:

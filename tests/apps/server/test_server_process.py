@@ -8,9 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -185,23 +185,25 @@ def test_nothing_is_lost_when_it_is_killed(start: Start, tmp_path: Path, workers
     server = start("--workers", workers)
     stored: list[str] = []
 
-    def write(first: int) -> None:
+    def write(first: int) -> object:
         with httpx.Client(base_url=server.url, timeout=LONG) as client:
             for n in range(first, 100_000, 3):
                 try:
                     answer = client.put(f"/v1/documents/d{n}", json={"text": f"Document {n} is whole."})
-                except httpx.HTTPError:
-                    return
-                assert answer.status_code == 201
+                except httpx.HTTPError as error:
+                    return error
+                if answer.status_code != 201:
+                    return answer.text
                 stored.append(f"d{n}")
+        return None
 
-    writers = [threading.Thread(target=write, args=(n,)) for n in range(3)]
-    for writer in writers:
-        writer.start()
-    until(lambda: len(stored) >= 30, "nothing is stored")
-    os.killpg(server.process.pid, signal.SIGKILL)
-    for writer in writers:
-        writer.join()
+    with ThreadPoolExecutor(3) as pool:
+        writers = [pool.submit(write, n) for n in range(3)]
+        until(lambda: len(stored) >= 30 or all(each.done() for each in writers), "nothing is stored")
+        assert not any(each.done() for each in writers), [each.done() and each.result() for each in writers]
+        os.killpg(server.process.pid, signal.SIGKILL)
+        for each in writers:
+            assert isinstance(each.result(), httpx.HTTPError)
     with nestling.open(tmp_path / "nest.nest") as nest:
         assert nest.check() == []
         kept = {each.id for each in nest.list()}

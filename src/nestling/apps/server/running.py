@@ -23,6 +23,8 @@ from nestling.apps.server.serving import Serving, open_nest
 
 # Seconds for which a connection without a request is kept.
 IDLE = 15
+# Seconds after which a worker that gives no sign is replaced. On an overloaded machine uvicorn's 5 hit ones that work.
+HUNG = 30
 # Connections that may wait to be taken.
 BACKLOG = 2048
 # Seconds between two looks whether the workers listen yet.
@@ -61,6 +63,7 @@ def run(serving: Serving, port: int, workers: int, grace: float, ready: Callable
             "proxy_headers": False,
             "timeout_keep_alive": IDLE,
             "timeout_graceful_shutdown": max(1, round(grace)),
+            "timeout_worker_healthcheck": HUNG,
         }
         if workers > 1:
             os.environ[SHARED] = folder
