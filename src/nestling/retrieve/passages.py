@@ -128,11 +128,19 @@ def _reranked(found: Found, place: int) -> Reranked | None:
     return Reranked(round(float(judged.score[best]), 6), best + 1, int(judged.before[best]) + 1)
 
 
+def _best(found: Found, place: int) -> int:
+    """The best child of this place of the ranking, as an index into the family; where scores tie, the judge's."""
+    first, last = int(found.ranking.first[place]), int(found.ranking.last[place])
+    judged = None if found.judged is None else found.judged.best(first, last)
+    if found.judged is not None and judged is not None:
+        return int(found.judged.child[judged])
+    return first + int(np.argmax(found.votes.score[first:last]))
+
+
 def _votes(found: Found, places: Sequence[int]) -> list[tuple[Vote, ...]]:
     """The votes of the best child of each of these places of the ranking."""
-    ranking, family = found.ranking, found.family
-    spans = [(int(ranking.first[place]), int(ranking.last[place])) for place in places]
-    best = np.array([first + int(np.argmax(found.votes.score[first:last])) for first, last in spans], np.intp)
+    family = found.family
+    best = np.array([_best(found, place) for place in places], np.intp)
     rows = {"child": family.child[best], "parent": family.parent[best], "document": family.document[best]}
     votes: list[list[Vote]] = [[] for _ in places]
     for key, ranked in found.lists.items():
