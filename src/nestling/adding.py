@@ -197,8 +197,7 @@ class Adding:
             for prepared in window:
                 self._keep([prepared], made, attempts)
         else:
-            for prepared in window:
-                self._count(prepared)
+            self._count(window)
 
     def _replace(self, prepared: Prepared, rows: Mapping[int, Indexed]) -> None:
         change = self._changed[prepared.document.id]
@@ -235,10 +234,16 @@ class Adding:
             indexer.foresee(prepared, self._foreseen[embedder], made[embedder])
         for embedder, digests in made.items():
             self._foreseen[embedder] |= digests
-        for each in window:
-            self._count(each)
+        self._count(window)
 
-    def _count(self, prepared: Prepared) -> None:
+    def _count(self, window: Sequence[Prepared]) -> None:
+        for prepared in window:
+            self._report_one(prepared)
+        # only now, since a callback may raise
+        for prepared in window:
+            self._told.documents(1, prepared.document.id)
+
+    def _report_one(self, prepared: Prepared) -> None:
         report, id = self._report, prepared.document.id
         change = self._changed[id]
         if change.former is not None:
@@ -249,7 +254,6 @@ class Adding:
             self._log(prepared, change)
         if not prepared.parents:
             report.empty.append(id)
-        self._told.documents(1, id)
 
     def _log(self, prepared: Prepared, change: Change) -> None:
         event(

@@ -325,7 +325,7 @@ def test_an_upload_whose_client_has_gone_stops(server: Served, many: Many) -> No
 
 
 def test_an_upload_stops_with_the_server(server: Served, many: Many) -> None:
-    """It ends after the document it is at, with what it had stored by then."""
+    """It ends after the documents it is at, with what it had stored by then."""
     headers = {"Content-Type": "application/x-ndjson", "Accept": "text/event-stream"}
     with server.http.stream("POST", "/v1/documents", content=many.lines, headers=headers) as answer:
         lines = answer.iter_lines()

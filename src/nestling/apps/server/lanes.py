@@ -112,7 +112,7 @@ class Lane:
 class Lanes:
     """The lanes of one worker: readers, one writer, one bulk upload, and what takes long.
 
-    Single writes do not wait for a bulk upload: both take turns at the nest, one document at a time.
+    Single writes do not wait for a bulk upload: both take turns at the nest, some 250 children at a time.
     """
 
     def __init__(self, most: int, path: str = "") -> None:
