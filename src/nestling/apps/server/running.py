@@ -22,7 +22,7 @@ from nestling.apps.server.serving import Serving, open_nest
 
 # Seconds for which a connection without a request is kept.
 IDLE = 15
-# Seconds after which a worker that gives no sign is replaced. On an overloaded machine uvicorn's 5 hit ones that work.
+# Seconds after which a worker that gives no sign is replaced. On a busy machine uvicorn's 5 hit ones that work.
 HUNG = 30
 # Connections that may wait to be taken.
 BACKLOG = 2048
