@@ -6,8 +6,11 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 there_is_one() {
-    command -v chromium-headless-shell || command -v chromium || command -v google-chrome
+    command -v chromium-headless-shell || command -v chromium || command -v google-chrome || test -d "$own"
 }
+
+# where Playwright has, or would have, its own
+own=$("$python" -m playwright install --dry-run --only-shell chromium | sed -n 's/^ *Install location: *//p' | head -n 1)
 
 if there_is_one >/dev/null; then exit 0; fi
 deps=
@@ -20,7 +23,6 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     done
     deps=--with-deps
 fi
-# what it had installed before is found without a network
 if "$python" -m playwright install $deps --only-shell chromium >>"$log" 2>&1; then exit 0; fi
 tail -n 3 "$log" >&2
 echo "nestling: there is no Chromium, and none could be installed; the tests that need one are skipped," >&2
