@@ -48,7 +48,7 @@ def run(serving: Serving, port: int, workers: int, grace: float, ready: Callable
         ready(f"http://{f'[{serving.host}]' if ':' in serving.host else serving.host}:{port}")
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nestling-serve-"))
         replace(serving, folder=folder).leave()
-        options = {
+        options: dict[str, Any] = {
             "app": f"{worker.__module__}:{worker.__name__}",
             "factory": True,
             "host": serving.host,
