@@ -75,7 +75,7 @@ def rebuild(folder: Path, chance: random.Random) -> None:
     with nestling.open(folder / "x.nest", embedder=WordHash()) as nest:
         while True:
             nest.rebuild(nestling.Recipe(child_size=chance.choice((90, 120, 200)), parent_size=400))
-            if chance.random() < 0.4 and any(e.state == "retired" for e in nest.editions()):
+            if chance.random() < 0.4 and any(e.state == "retired" and e.switched for e in nest.editions()):
                 nest.rollback()
             if chance.random() < 0.4:
                 nest.prune()
