@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 # Processes that run the tests: one a processor, four at most. With ARGS="-n 0" all is done in one.
-WORKERS := -n auto --maxprocesses 4 --dist worksteal
+PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 # Where the tests keep their files: in memory where there is room for them, since commits wait for a disk.
-MEMORY := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print $$4 }')" -gt 1000000 ] && echo /dev/shm)
+MEMORY = $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print $$4 }')" -gt 1000000 ] && echo /dev/shm)
 # They start hundreds of processes, each of which would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 PEERS := .venv-peers
@@ -36,7 +36,7 @@ demo: $(VENV)/.user ## Build a nest from the Python reference and ask it three q
 	@$(BIN)/nestling demo
 
 test: $(VENV)/.browser ## Run the tests (ARGS="-k name" passes arguments on)
-	@PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/python -m pytest $(WORKERS) -m "not slow" $(ARGS)
+	@PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/python -m pytest $(PARALLEL) -m "not slow" $(ARGS)
 
 test-slow: $(VENV)/.dev ## Run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow $(ARGS)

@@ -15,6 +15,7 @@ from nestling.apps.server import page, rates, shapes
 from nestling.apps.server.failing import STATUSES, status_of
 from nestling.apps.server.lanes import Lane
 from nestling.apps.server.rates import Rates
+from nestling.apps.server.running import listening
 from served import Served
 
 
@@ -49,6 +50,17 @@ def test_a_clock_that_is_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     clock.now -= 86_400
     assert [bool(bucket.take("a", 2)) for _ in range(3)] == [False, False, True]
     bucket.close()
+
+
+def test_all_addresses_of_a_host_have_one_port() -> None:
+    """Any that is free, which is held from then on; who comes later is told that it is taken."""
+    sockets = listening("localhost", 0)
+    ports = {each.getsockname()[1] for each in sockets}
+    assert len(ports) == 1
+    with pytest.raises(nestling.ServerError, match="another --host or --port"):
+        listening("localhost", min(ports))
+    for each in sockets:
+        each.close()
 
 
 class Open:
