@@ -96,7 +96,7 @@ def test_going_back_to_an_answer(server: Served, model: Service, visit: Visit) -
 
 def test_stopping_by_keyboard(server: Served, model: Service, visit: Visit) -> None:
     """The button that stops goes, and the focus with it to the question."""
-    model.replies.append(Reply("Every lamp", delay=5))
+    model.replies.append(Reply("Every lamp", delay=1.5))
     page = visit(f"{server.url}/#ask")
     page.fill("#question", "how long is the warranty?")
     page.keyboard.press("Enter")
